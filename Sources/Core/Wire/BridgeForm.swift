@@ -27,7 +27,7 @@ public enum BridgeForm {
                 try members.read(request, maximumDepth: maximumDepth)
             }
         } catch {
-            guard let id = responseID(atStartOf: message) else { return .unreadable(unreadable(error)) }
+            guard let id = text(of: "responseId", atStartOf: message) else { return .unreadable(unreadable(error)) }
             return .answer(id: id, .failure(unreadableAnswer(error)))
         }
         if let answer = members.answer(in: request) { return answer }
@@ -58,15 +58,27 @@ public enum BridgeForm {
         .unreadable(UnreadableMessage(code, message, command: command, id: id))
     }
 
-    /// The `responseId` of an answer that cannot be parsed, if it is the first member.
-    static func responseID(atStartOf line: UnsafeBufferPointer<UInt8>) -> String? {
-        var scanner = JSONScanner(UnsafeBufferPointer(rebasing: line.prefix(512)))
-        guard scanner.skip(UInt8(ascii: "{")), let name = try? scanner.name(),
-            UnsafeBufferPointer(rebasing: line[name]).equals("responseId")
-        else { return nil }
+    /// A member of a line that cannot be parsed, if it is a text and among the members that are whole at its start.
+    static func text(of member: StaticString, atStartOf line: UnsafeBufferPointer<UInt8>) -> String? {
+        let start = UnsafeBufferPointer(rebasing: line.prefix(512))
+        var scanner = JSONScanner(start)
+        guard scanner.skip(UInt8(ascii: "{")) else { return nil }
+        repeat {
+            scanner.skipWhiteSpace()
+            guard let name = try? scanner.name() else { return nil }
+            if UnsafeBufferPointer(rebasing: start[name]).equals(member) { return text(&scanner, start) }
+            scanner.skipWhiteSpace()
+            guard (try? scanner.skipValue(depth: 1)) != nil else { return nil }
+            scanner.skipWhiteSpace()
+        } while scanner.skip(UInt8(ascii: ","))
+        return nil
+    }
+
+    /// The text that is next; nil if it is none.
+    static func text(_ scanner: inout JSONScanner, _ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         scanner.skipWhiteSpace()
-        guard scanner.next == UInt8(ascii: "\""), let id = try? scanner.string() else { return nil }
-        return String(checkedJSON: UnsafeBufferPointer(rebasing: line[id]))
+        guard scanner.next == UInt8(ascii: "\""), let text = try? scanner.string() else { return nil }
+        return String(checkedJSON: UnsafeBufferPointer(rebasing: bytes[text]))
     }
 
     /// The known member names.

@@ -26,13 +26,17 @@ public struct OverlongLine: Sendable {
 
     var form: WireForm { WireForm(firstByte: start.first) }
 
-    /// The `responseId` of an answer, if it is the first member.
-    var responseID: String? { start.withUnsafeBufferPointer { BridgeForm.responseID(atStartOf: $0) } }
+    /// The `responseId` of an answer, if it is before what is long.
+    var responseID: String? { text(of: "responseId") }
 
     /// The id of a call, if it is before what is long, or the last part of the line.
     package var callID: String? {
-        let id = form == .url ? idOfURL : idAtStart ?? idAtEnd
+        let id = form == .url ? idOfURL : text(of: "callbackId") ?? idAtEnd
         return id.flatMap { $0.utf8.count <= Limits.idBytes ? $0 : nil }
+    }
+
+    private func text(of member: StaticString) -> String? {
+        start.withUnsafeBufferPointer { BridgeForm.text(of: member, atStartOf: $0) }
     }
 
     private var idOfURL: String? {
@@ -49,25 +53,6 @@ public struct OverlongLine: Sendable {
         return ids.last
     }
 
-    /// Among the members that are whole.
-    private var idAtStart: String? {
-        start.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes)
-            guard scanner.skip(UInt8(ascii: "{")) else { return nil }
-            repeat {
-                scanner.skipWhiteSpace()
-                guard let name = try? scanner.name() else { return nil }
-                scanner.skipWhiteSpace()
-                if UnsafeBufferPointer(rebasing: bytes[name]).equals("callbackId") {
-                    return Self.string(&scanner, bytes)
-                }
-                guard (try? scanner.skipValue(depth: 1)) != nil else { return nil }
-                scanner.skipWhiteSpace()
-            } while scanner.skip(UInt8(ascii: ","))
-            return nil
-        }
-    }
-
     /// In JSON a quote that ends a string is the last but for the brace: `…,"callbackId":"7"}`.
     private var idAtEnd: String? {
         let name = Array("\"callbackId\"".utf8)
@@ -75,16 +60,10 @@ public struct OverlongLine: Sendable {
         return Array(end[(place + name.count)...]).withUnsafeBufferPointer { bytes in
             var scanner = JSONScanner(bytes)
             scanner.skipWhiteSpace()
-            guard scanner.skip(UInt8(ascii: ":")), let id = Self.string(&scanner, bytes) else { return nil }
+            guard scanner.skip(UInt8(ascii: ":")), let id = BridgeForm.text(&scanner, bytes) else { return nil }
             scanner.skipWhiteSpace()
             guard scanner.skip(UInt8(ascii: "}")), (try? scanner.finish()) != nil else { return nil }
             return id
         }
-    }
-
-    private static func string(_ scanner: inout JSONScanner, _ bytes: UnsafeBufferPointer<UInt8>) -> String? {
-        scanner.skipWhiteSpace()
-        guard scanner.next == UInt8(ascii: "\""), let id = try? scanner.string() else { return nil }
-        return String(checkedJSON: UnsafeBufferPointer(rebasing: bytes[id]))
     }
 }
