@@ -105,6 +105,27 @@ struct DataAgeTests {
         #expect(try count == 0)
     }
 
+    @Test func `what a wrong clock has dated speaks for no clock after a start`() throws {
+        try fill("temperature", (0..<10).map { start - $0 * 60_000 })
+        // The clock was 400 days ahead for an hour, in which the service was started anew.
+        let ahead = start + 400 * Self.day
+        try fill("temperature", (0..<10).map { ahead + $0 * 60_000 } + [0])
+        let clock = TestClock(ahead + 3_600_000)
+        var worker = worker(clock)
+        #expect(trim(&worker).count == 1)
+        #expect(try count == 21)
+        clock.go(60_000, set: -400 * Self.day)
+        #expect(trim(&worker).isEmpty)
+        #expect(try count == 21)
+    }
+
+    @Test func `a clock that was never set doubts nothing of what it has dated`() throws {
+        try fill("temperature", (0..<10).map { Self.day + $0 } + [start])
+        var worker = worker(TestClock(start + 60_000))
+        #expect(trim(&worker).isEmpty)
+        #expect(try count == 11)
+    }
+
     @Test func `a backup that was just made stays, also by a clock that was set back`() throws {
         try fill("temperature", [start])
         try FileManager.default.createDirectory(atPath: folder("backups"), withIntermediateDirectories: true)

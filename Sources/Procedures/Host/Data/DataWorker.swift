@@ -126,13 +126,17 @@ struct DataWorker {
             EntryDate(milliseconds: now.wall - Int64(seconds * 1000))
         }
         let longest = (settings.record.map(\.keepSeconds) + [settings.dataKeepSeconds]).compactMap { $0 }.max()
-        guard let longest, let oldest = date(before: longest) else { return false }
+        // What a wrong clock has dated since it is wrong does not speak for it.
+        guard let longest, let oldest = date(before: longest), let recent = date(before: min(longest / 2, 86_400))
+        else {
+            return false
+        }
         if let jump {
             let what = jump == 0 ? "the clock has not been set" : "the clock was set by \(Self.days(jump))"
             doubt = "\(what), so nothing is deleted by its age until the clock is set back, or has gone on for a day"
-        } else if !trust.hasRested(at: now), try store.isAllOlder(than: oldest) {
+        } else if !trust.hasRested(at: now), try store.isAllOlder(than: oldest, butSince: recent) {
             doubt =
-                "by the clock all that was recorded would be too old, so nothing is deleted for a day: is the clock right?"
+                "by the clock all that was recorded before today would be too old, so nothing is deleted for a day: is the clock right?"
         }
         guard doubt == nil else { return false }
         for one in settings.record {

@@ -32,9 +32,12 @@ extension DataStore {
         return database.changes
     }
 
-    /// Whether all entries are older than a moment, and there are any.
-    package func isAllOlder(than date: EntryDate) throws(StoreError) -> Bool {
-        let newest = try database.value("SELECT max(date) FROM entries")
+    /// Whether all entries but those since a moment are older than another one, and there are any.
+    package func isAllOlder(than date: EntryDate, butSince recent: EntryDate) throws(StoreError) -> Bool {
+        let newest = try database.value(
+            "SELECT max(date) FROM entries WHERE date < ? AND \(Self.hasAge)",
+            [.text("\(recent)")]
+        )
         guard case .text(let newest) = newest else { return false }
         return newest < "\(date)"
     }
