@@ -103,7 +103,7 @@ struct MediaTransferTests {
         func write(_ text: String, _ options: JSONObject) async throws -> URLReply {
             let data = JSONValue.string(Data(text.utf8).base64EncodedString())
             var options = options
-            for name in ["begin", "end", "tag"] where options[name] == nil { options[name] = true }
+            for name in ["begin", "end", "describe"] where options[name] == nil { options[name] = true }
             return try await client.reply("media", ["write", "notes.txt", 0, data, .object(options)])
         }
         let missing = try await write("zero", ["replaces": true])

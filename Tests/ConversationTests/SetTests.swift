@@ -27,6 +27,7 @@ struct SetTests {
             sign: {value: {type: string, maxLength: 20}}
             level: {value: {type: number, minimum: 0, maximum: 10, clamp: true}}
             lists: {value: {type: array}}
+            free: {value: {type: number, default: 1e308}}
             ping: {parameters: [], view: []}
             explain: {business: [ExplainBCO]}
             """,
@@ -58,6 +59,11 @@ struct SetTests {
         #expect(try await client(daemon, "add", "level", "99").output == "10\n")
         #expect(try await client(daemon, "add", "sign", "1").errors.contains("only a number can be added to"))
         #expect(try await client(daemon, "add", "level", "high").exit == .status(2))
+        let command = try await client(daemon, "add", "ping", "5")
+        #expect(command.exit == .status(2) && command.errors.contains("'ping' is a command and no value"), "\(command)")
+        // What no number can be is refused, and the value stays.
+        #expect(try await client(daemon, "add", "free", "1e308").errors.contains("an amount by which 1e+308 becomes"))
+        #expect(try await client(daemon, "call", "free").output == "1e+308\n")
         let both = try await client(daemon, "call", "level", "3", #"{"add": 1}"#)
         #expect(both.errors.contains("null, because the option add is given"), "\(both)")
         let wrong = try await client(daemon, "call", "level", #"{"ad": 1}"#)

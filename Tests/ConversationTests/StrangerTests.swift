@@ -270,16 +270,20 @@ struct StrangerTests {
                 fan: {value: {type: integer, default: 1}, set: {users: ["web:ann"]}}
                 door: {view: [], allow: {users: ["mqtt:ha"]}}
                 own: {view: []}
+                wide: {view: [], allow: {users: ["web:bob"]}}
                 volume: {allow: {users: ["web:ann"]}}
                 """,
-                "70-rule.yaml": "own: {allow: {users: [\"web:ann\"]}}",
+                "70-rule.yaml": """
+                own: {allow: {users: ["web:ann"]}}
+                wide: {allow: {users: ["web:bob", "web:ann"]}}
+                """,
             ]
         )
         let ann = try connect(Self.nobody, folder("web"))
         #expect(
             try await code(ann, "call?cmd=actFor&msg=%5B%22ann%22%2C%7B%22groups%22%3A%5B%22home%22%5D%7D%5D") == nil
         )
-        for command in ["lamp&msg=true", "fan&msg=2", "subscribe&msg=%5B%22lamp%22%2C%22fan%22%5D"] {
+        for command in ["wide", "lamp&msg=true", "fan&msg=2", "subscribe&msg=%5B%22lamp%22%2C%22fan%22%5D"] {
             #expect(try await code(ann, "call?cmd=\(command)") == nil, "\(command)")
         }
         for command in ["door", "own", "volume", "ping", "subscribe&msg=door"] {
@@ -292,7 +296,7 @@ struct StrangerTests {
         #expect(try await code(bob, "call?cmd=fan&msg=3") == "denied")
         bob.send("call?cmd=commands&id=1")
         let listed = try await bob.nextReply()?.value.objectValue?.names.sorted()
-        #expect(listed == ["commands", "explain", "fan", "lamp", "subscribe"])
+        #expect(listed == ["commands", "explain", "fan", "lamp", "subscribe", "wide"])
         bob.send("call?cmd=explain&msg=fan&id=1")
         #expect(try await bob.nextReply()?.value.objectValue?["gateways"] == ["web"])
         let ha = try connect(Self.nobody, folder("mqtt"))

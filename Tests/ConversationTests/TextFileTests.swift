@@ -105,5 +105,25 @@ struct TextFileTests {
         try folder.write(kind.written("{\"kind\":\"y\"}\n\n{\"kind\":\"z\",\"data\":[1]}\n"), to: "in.jsonl")
         let output = try await daemon.client("data", "import", folder("in.jsonl")).output
         #expect(output == "2 new entries, 0 were there.\n")
+        for (line, words) in [
+            (kind.written("{\"kind\":\"t\n\n") + "\u{0}", "line 1 is not JSON"),
+            ("{\"kind\":\"a\"}\n{\"kind\":\"b\",\"date\":\"gestern\"}", "(in lines 1 to 2)"),
+        ] {
+            try folder.write(line, to: "in.jsonl")
+            try await refuses(folder("in.jsonl"), words, daemon)
+        }
+        try Data("{\"kind\":\"t\u{FC}r\"}\n".unicodeScalars.map { UInt8($0.value) }).write(
+            to: URL(fileURLWithPath: folder("in.jsonl"))
+        )
+        for (path, words) in [(folder("in.jsonl"), "line 1 is not UTF-8"), (folder.path, "Is a directory")] {
+            try await refuses(path, words, daemon)
+        }
+    }
+
+    private func refuses(_ path: String, _ words: String, _ daemon: DaemonProcess) async throws {
+        let variables = ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        let child = try ChildProcess(Products.path("quickconnect"), ["data", "import", path], environment: variables)
+        #expect(try await child.wait() == .status(1))
+        #expect(child.errors.contains(words), "\(child.errors)")
     }
 }

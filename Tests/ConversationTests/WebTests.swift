@@ -173,6 +173,9 @@ struct WebTests {
             "web:ann was a user already: the token of before and its log-ins have ended, and ann is no longer in staff"
         #expect(output == "quickconnect: \(told)\n")
         #expect(try await client.value("web", ["add", "ann"]).objectValue?["replaced"] == ["groups": ["home"]])
+        _ = try await client.value("web", ["add", "jos\u{E9}"])
+        let twin = try await client.failure("web", ["add", "jose\u{301}"])
+        #expect(twin["code"] == "invalid" && twin["message"]?.stringValue?.contains("other bytes") == true, "\(twin)")
     }
 
     @Test func `calls by HTTP`() async throws {
@@ -243,6 +246,7 @@ struct WebTests {
         ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: +0\n", 400),
         ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: 0 \n", 200),
         ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: 3\nTransfer-Encoding: chunked\n", 400),
+        ("POST /login HTTP/1.1\nHost: HOST\nTransfer-Encoding: gzip, chunked\n", 501),
         ("GET /style.css HTTP/1.1\nHost: HOST\nTransfer-Encoding: chunked, gzip\n", 400),
     ])
     func `heads are read as the RFCs write them`(head: String, status: Int) async throws {

@@ -76,6 +76,12 @@ struct ParameterListTests {
             (gain, [0.5, 1], [0.4, 0], "/0 gain, a number of at least 0.5"),
             (name, ["", "éé", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦"], ["abc"], "/0 name, a string of at most 2 characters"),
             (verb, ["start"], ["Start", ""], #"/0 verb, one of "start", "stop""#),
+            // A rule for a verb compares bytes; what it does not know must not pass for one.
+            (
+                Self.parameter("verb", .string) { $0.oneOf = ["\u{F6}ffnen", "Klingeln"] }, ["\u{F6}ffnen"],
+                ["o\u{308}ffnen", "\u{212A}lingeln"],
+                "/0 verb, one of \"\u{F6}ffnen\", \"Klingeln\""
+            ),
             (rate, [1, 1.0, 2.5], [2, 0], "/0 rate, one of 1, 2.5"),
         ]
         for (parameter, good, bad, problem) in cases {

@@ -32,7 +32,7 @@ struct StackRulesTests {
             #expect(
                 await bob.next() == """
                     {"responseId":"1","error":{"cmd":"rec","code":"denied","message":"rec is allowed to users \
-                    alice, carol (test.yaml:1:1); the line «rec: {allow: {users: [alice, carol, NAME]}}» in the last \
+                    alice, carol (test.yaml:1:1); the line «rec: {allow: {users: [alice, carol, NAME]}}» in a \
                     file of the mappings folder would allow it","rule":"users alice, carol",\
                     "location":"test.yaml:1:1","allow":"rec: {allow: {users: [alice, carol, NAME]}}"}}
                     """

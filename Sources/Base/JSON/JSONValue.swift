@@ -1,5 +1,5 @@
 /// A JSON value (RFC 8259). Numbers without fraction or exponent that fit 64 bits stay integers.
-public enum JSONValue: Sendable, Hashable {
+public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -7,6 +7,36 @@ public enum JSONValue: Sendable, Hashable {
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
+}
+
+extension JSONValue: Hashable {
+    /// Whether both are the same. Strings are compared by their bytes: é and e with a combining accent are two, and a rule for
+    /// the one does not hold for the other.
+    public static func == (one: JSONValue, other: JSONValue) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.integer(let one), .integer(let other)): one == other
+        case (.number(let one), .number(let other)): one == other
+        case (.string(let one), .string(let other)): ByteName(one) == ByteName(other)
+        case (.array(let one), .array(let other)): one == other
+        case (.object(let one), .object(let other)): one == other
+        default: false
+        }
+    }
+
+    /// Hashes the value, consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(ByteName(value))
+        case .array(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        }
+    }
 }
 
 extension JSONValue {

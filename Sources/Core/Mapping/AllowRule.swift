@@ -45,10 +45,7 @@ public struct AllowRule: Sendable, Hashable {
     }
 
     /// The gateways whose users or groups the rule names. Schedules come through none.
-    var gateways: Set<ByteName> {
-        let names = gatewayUsers.union(gatewayGroups).compactMap { GatewayName.parts($0.text)?.gateway }
-        return Set(names.map { ByteName($0) }).subtracting([ByteName(PlannedCall.gateway)])
-    }
+    var gateways: Set<ByteName> { GatewayName.gateways(of: userNames + groupNames) }
 
     private static func gatewayNames(_ names: [String]) -> Set<ByteName> {
         Set(names.filter(GatewayName.isOne).map { ByteName($0) })
@@ -70,7 +67,7 @@ public struct AllowRule: Sendable, Hashable {
         guard let line else {
             return "with \(NameList.quoted(name(of: caller))) among the users there it would be allowed"
         }
-        return "the line «\(line)» in the last file of the mappings folder would allow it"
+        return "the line «\(line)» in a file of the mappings folder would allow it"
     }
 
     /// A local user's is not known here.
@@ -177,5 +174,12 @@ public struct VerbRules: Sendable {
         if let text = value.stringValue { return text }
         if let number = value.integerValue { return "\(number)" }
         return value.boolValue.map { "\($0)" }
+    }
+}
+
+extension GatewayName {
+    /// The gateways of those names that have one. Schedules come through none.
+    static func gateways(of names: [String]) -> Set<ByteName> {
+        Set(names.compactMap { parts($0).map { ByteName($0.gateway) } }).subtracting([ByteName(PlannedCall.gateway)])
     }
 }

@@ -13,6 +13,9 @@ public struct MappingDeclaration: Sendable {
         /// Where the rule is written.
         public var location: SourceLocation
 
+        /// The gateways whose users or groups it names.
+        var gateways: Set<ByteName> { GatewayName.gateways(of: (users + groups).map(\.value)) }
+
         /// A rule that names these users and groups.
         public init(users: [Located<String>] = [], groups: [Located<String>] = [], location: SourceLocation) {
             self.users = users
@@ -79,6 +82,12 @@ public struct MappingDeclaration: Sendable {
     private var clash: (location: SourceLocation, was: EntryKind)?
     /// The files that say what the command does, by a phase or a value, once the files are merged.
     var files: Set<String> = []
+    /// The gateways that these files name in their own rules for it, once the files are merged.
+    var gateways: Set<ByteName> = []
+    /// The gateways of its rules.
+    var ruledGateways: Set<ByteName> {
+        [allow, set, post].compactMap { $0?.gateways }.reduce(into: []) { $0.formUnion($1) }
+    }
     /// Whether it removes the entry.
     public var removes = false
 

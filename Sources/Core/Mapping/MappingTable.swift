@@ -164,6 +164,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         homeAssistant: JSONValue? = nil,
         location: SourceLocation? = nil,
         files: Set<String> = [],
+        gateways: Set<ByteName> = [],
         publishers: Set<UInt32> = []
     ) {
         self.homeAssistant = homeAssistant
@@ -174,8 +175,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.event = event
         self.postRule = postRule
         self.schedule = schedule
-        let own = [rule, setRule, postRule].compactMap { $0 }.filter { files == [$0.location.file] }
-        gateways = own.reduce(into: []) { $0.formUnion($1.gateways) }
+        self.gateways = gateways
         self.files = files
         self.publishers = publishers
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty

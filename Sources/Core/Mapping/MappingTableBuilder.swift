@@ -35,7 +35,10 @@ public struct MappingTableBuilder {
         } else {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
-        if !declaration.isEmpty { declarations[key]?.files.insert(declaration.command.location.file) }
+        if !declaration.isEmpty {
+            declarations[key]?.files.insert(declaration.command.location.file)
+            declarations[key]?.gateways.formUnion(declaration.ruledGateways)
+        }
     }
 
     private mutating func mistake(_ text: String, at place: Located<String>) {
@@ -167,6 +170,9 @@ public struct MappingTableBuilder {
                 }
             }
             let allow = declaration.allow.map { rule($0) }
+            let inherited = allow == nil ? inheritedRule(declaration, defaults) : nil
+            var named = gateways(declaration, declaration.ruledGateways)
+            if let inherited, declaration.files == [inherited.location.file] { named.formUnion(inherited.gateways) }
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
@@ -178,7 +184,7 @@ public struct MappingTableBuilder {
                 business: steps[.business] ?? [],
                 view: steps[.view] ?? [],
                 errorSteps: steps[.error] ?? [],
-                rule: allow ?? inheritedRule(declaration, defaults),
+                rule: allow ?? inherited,
                 verbs: verbs(declaration),
                 answeredBy: answeredBy,
                 value: declaration.value,
@@ -190,6 +196,7 @@ public struct MappingTableBuilder {
                 homeAssistant: declaration.homeAssistant,
                 location: declaration.command.location,
                 files: declaration.files,
+                gateways: named,
                 publishers: publishers(of: declaration, allow)
             )
         }
@@ -215,10 +222,16 @@ public struct MappingTableBuilder {
             return (declaration.set ?? (isOwners ? nobody : nil)).map { rule($0) }
         }
 
+        /// Those of a rule that the entry's own file names, too: who allows a further user in a later file takes it from nobody,
+        /// and a rule for an entry of somebody else's puts it on no list.
+        private func gateways(_ declaration: MappingDeclaration, _ named: Set<ByteName>) -> Set<ByteName> {
+            declaration.files.count == 1 ? named.intersection(declaration.gateways) : []
+        }
+
         /// Who publishes a value for others has a right of its own to it: it could read it in the name of any of them.
         private func publishers(of declaration: MappingDeclaration, _ rule: AllowRule?) -> Set<UInt32> {
-            guard declaration.kind != .stack, let rule, declaration.files == [rule.location.file] else { return [] }
-            let services = rule.gateways.compactMap { ServiceUsers.publishers[$0.text] }
+            guard declaration.kind != .stack, let rule else { return [] }
+            let services = gateways(declaration, rule.gateways).compactMap { ServiceUsers.publishers[$0.text] }
             return Set(services.compactMap(accounts.uid(ofUser:)))
         }
 

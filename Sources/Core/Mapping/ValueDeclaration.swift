@@ -120,7 +120,7 @@ public struct ValueDeclaration: Sendable, Hashable {
 
 extension JSONValue {
     /// Two numbers together, with no more places behind the point than they have: 0.1 and 0.2 are 0.3. Nil where one is no
-    /// number, and for integers beyond 64 bits.
+    /// number, and where the sum is none that JSON has or that 64 bits hold.
     fileprivate static func sum(_ one: JSONValue, _ other: JSONValue) -> JSONValue? {
         if let one = one.integerValue, let other = other.integerValue {
             let (sum, isOver) = one.addingReportingOverflow(other)
@@ -128,6 +128,7 @@ extension JSONValue {
         }
         guard let first = one.numberValue, let second = other.numberValue else { return nil }
         let sum = first + second
+        guard sum.isFinite else { return nil }
         guard let places = places(one.text, other.text) else { return .shortest(sum) }
         let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
         let rounded = (sum * scale).rounded() / scale

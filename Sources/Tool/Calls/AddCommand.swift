@@ -30,6 +30,8 @@ struct AddCommand: ParsableCommand {
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         let (name, parameters) = try Self.parts(words)
+        // A command would be run.
+        _ = try connection.type(of: name, in: words)
         say(try connection.call(name, parameters).text)
     }
 

@@ -32,14 +32,17 @@ struct SetCommand: ParsableCommand {
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         let (name, texts) = try SetArguments.parts(words)
-        let new = try SetArguments.value(of: texts, as: try type(of: name))
+        let new = try SetArguments.value(of: texts, as: try connection.type(of: name, in: words))
         say(try connection.call(name, [new]).text)
     }
+}
 
-    /// The type that is declared; nil if this connection may not ask.
-    private func type(of name: String) throws -> String? {
+extension ConnectionOptions {
+    /// The type of a value; nil if this connection may not ask.
+    /// - Parameter words: with which a command of that name would be called.
+    func type(of name: String, in words: [String]) throws -> String? {
         let answer: JSONValue
-        switch try connection.result(of: "explain", [.string(name)]) {
+        switch try result(of: "explain", [.string(name)]) {
         case .success(let value): answer = value
         case .failure(let error) where error.code == "denied": return nil
         case .failure(let error): throw ExitError(error)

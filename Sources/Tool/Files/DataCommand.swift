@@ -138,35 +138,59 @@ struct DataImportCommand: ParsableCommand {
     private static let pageBytes = 1 << 20
 
     func run() throws {
-        if let file {
-            let input = open(file, O_RDONLY | O_CLOEXEC)
-            guard input >= 0, dup2(input, STDIN_FILENO) >= 0 else {
-                throw ExitError(message: "\(file): \(SystemCallError.text(errno))")
+        let name = file ?? "standard input"
+        guard let input = file.map({ fopen($0, "re") }) ?? fdopen(STDIN_FILENO, "r") else {
+            throw ExitError(message: "\(name): \(SystemCallError.text(errno))")
+        }
+        var (line, capacity) = (UnsafeMutablePointer<CChar>?.none, 0)
+        defer {
+            free(line)
+            fclose(input)
+        }
+        /// Without its end.
+        func nextLine() throws -> [UInt8]? {
+            let count = getline(&line, &capacity, input)
+            guard count >= 0, let line else {
+                guard ferror(input) == 0 else { throw ExitError(message: "\(name): \(SystemCallError.text(errno))") }
+                return nil
             }
+            var bytes = UnsafeRawBufferPointer(start: line, count: count)[...]
+            for end in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] where bytes.last == end { bytes.removeLast() }
+            return Array(bytes)
         }
         var page: [JSONValue] = []
         var (bytes, number, isNew, isThere) = (0, 0, Int64(0), Int64(0))
+        var first = 1
         func send() throws {
             guard !page.isEmpty else { return }
-            let answer = try connection.dataService("data", ["import", .array(page)]).objectValue ?? [:]
+            let answer: JSONObject
+            do {
+                answer = try connection.dataService("data", ["import", .array(page)]).objectValue ?? [:]
+            } catch var error as ExitError where error.code == "invalid" {
+                error.message += " (in lines \(first) to \(number))"
+                throw error
+            }
+            first = number + 1
             isNew += answer["new"]?.integerValue ?? 0
             isThere += answer["there"]?.integerValue ?? 0
             (page, bytes) = ([], 0)
         }
-        // Lines that end with CR alone come as one.
-        let lines = sequence(state: ()) { _ in readLine() }.lazy.flatMap {
-            FileText.plain($0).split(separator: "\n", omittingEmptySubsequences: false)
-        }
-        for line in lines {
-            number += 1
-            guard !line.isEmpty else { continue }
-            do {
-                page.append(try JSONParser.parse(String(line)))
-            } catch {
-                throw ExitError(message: "line \(number) is not JSON: \(error.message)")
+        while let bytesOfLine = try nextLine() {
+            guard let text = String(validating: bytesOfLine, as: UTF8.self) else {
+                throw ExitError(message: "line \(number + 1) is not UTF-8")
             }
-            bytes += line.utf8.count
-            if page.count == 500 || bytes > Self.pageBytes { try send() }
+            // Lines that end with CR alone come as one.
+            for line in FileText.plain(text).split(separator: "\n", omittingEmptySubsequences: false) {
+                number += 1
+                guard !line.isEmpty else { continue }
+                do {
+                    page.append(try JSONParser.parse(String(line)))
+                } catch {
+                    throw ExitError(message: "line \(number) is not JSON: \(error.message)")
+                }
+                bytes += line.utf8.count
+                if page.count == 500 || bytes > Self.pageBytes { try send() }
+            }
         }
         try send()
         say("\(isNew) new entries, \(isThere) were there.")

@@ -69,7 +69,7 @@ extension UploadPiece.Condition {
 }
 
 /// A call of `media`: `[list]`, `[remove, file]`, `[read, file, offset, bytes, {tag}]` or `[write, file, offset, data,
-/// {end, begin, size, shared, replaces, tag}]`.
+/// {end, begin, size, shared, replaces, describe}]`.
 enum MediaRequest {
     case list
     case remove(String)
@@ -107,14 +107,14 @@ enum MediaRequest {
             self = .read(file, offset: offset, bytes: bytes, isTagged: options.boolean("tag") ?? false)
             try options.finish()
         case .write(var piece, _):
-            let known = ["end", "begin", "size", "shared", "replaces", "tag"]
+            let known = ["end", "begin", "size", "shared", "replaces", "describe"]
             var options = try OptionReader(call.object(4), field: "/4", known: known)
             (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
             piece.size = options.integer("size", in: Self.offsets, "bytes of the whole file")
             piece.isShared = options.boolean("shared") ?? false
             let expected = "false, true, or the tag of the file that it replaces, or a list of tags"
             piece.replaces = options.value("replaces", expected) { UploadPiece.Condition($0) }
-            let isTagged = options.boolean("tag") ?? false
+            let isTagged = options.boolean("describe") ?? false
             try options.finish()
             self = .write(piece, isTagged: isTagged)
         }

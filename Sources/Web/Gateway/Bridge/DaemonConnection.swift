@@ -21,8 +21,8 @@ struct DaemonRefusal: Error {
         DaemonRefusal(
             code: CommandError.Code.overloaded.rawValue,
             message: """
-                web:\(name) has too many pages open: \(Share.quarter.part(of: limit)), a quarter of the \(limit) that \
-                the gateway's socket takes; close one
+                web:\(name) has too many pages open, or calls under way: \(Share.quarter.part(of: limit)), a quarter of the \
+                \(limit) that the gateway's socket takes (its setting «connections»); close one, or try again
                 """
         )
     }
@@ -50,6 +50,8 @@ final class DaemonDialer {
     private var starting: [String: Int] = [:]
 
     private static let timeout = TimeAmount.seconds(5)
+    /// How often, and after which time, one of a user with too many is tried again.
+    static let (tries, pause) = (20, TimeAmount.milliseconds(50))
     /// Small at first, because an idle connection keeps the memory.
     static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
 
@@ -66,10 +68,19 @@ final class DaemonDialer {
     func connect(
         for identity: WebIdentity,
         session: String,
-        isIdle: @escaping () -> Bool = { false }
+        isIdle: @escaping () -> Bool = { false },
+        tries: Int = DaemonDialer.tries
     ) -> EventLoopFuture<any Channel> {
         let name = identity.name
-        guard hasRoom(for: name) else { return loop.makeFailedFuture(DaemonRefusal.share(name, limit)) }
+        guard hasRoom(for: name) else {
+            guard tries > 0 else { return loop.makeFailedFuture(DaemonRefusal.share(name, limit)) }
+            // Others of its user are mostly calls that are over soon.
+            let promise = loop.makePromise(of: (any Channel).self)
+            loop.assumeIsolated().scheduleTask(in: Self.pause) {
+                self.connect(for: identity, session: session, isIdle: isIdle, tries: tries - 1).cascade(to: promise)
+            }
+            return promise.futureResult
+        }
         starting[name, default: 0] += 1
         return dial(identity).assumeIsolated().always { result in
             self.starting[name] = self.starting[name].flatMap { $0 > 1 ? $0 - 1 : nil }

@@ -129,7 +129,7 @@ final class MediaUpload {
         case .write(let bytes): write(bytes, [:])
         case .close:
             let (name, count) = file ?? ("", 0)
-            write([], ["end": true, "tag": true]) { answer in
+            write([], ["end": true, "describe": true]) { answer in
                 let written = (try? JSONParser.parse(String(decoding: answer, as: UTF8.self)))?.objectValue
                 self.tag = written?["tag"]?.stringValue
                 self.saved.append(["file": .string(name), "bytes": .integer(Int64(count))])

@@ -60,6 +60,13 @@ final class WebSite {
     /// Accepts the head of a request of a page of this gateway, or of a program.
     func admit(_ head: HTTPRequestHead, from channel: any Channel) throws(RequestFilter.Refusal) -> WebRequest {
         let host = try door.host(of: head)
+        guard head.headers[canonicalForm: "transfer-encoding"].allSatisfy({ $0.lowercased() == "chunked" }) else {
+            throw RequestFilter.Refusal(
+                status: .notImplemented,
+                code: "badRequest",
+                message: "send the body as it is: of Transfer-Encoding only chunked is taken"
+            )
+        }
         let isRead = head.method == .GET || head.method == .HEAD
         var request = WebRequest(head: head, host: host, address: Self.address(of: channel, head))
         // A browser sends no Origin when a person follows a link or opens a page; it always does for requests that

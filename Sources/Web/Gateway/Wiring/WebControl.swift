@@ -90,6 +90,13 @@ final class WebControl {
             case "link": return loop.makeSucceededFuture(try link(try name(parameters)))
             case "add":
                 let identity = try identity(parameters)
+                // Rules compare bytes: the one of the old name would not hold for the new one.
+                if let twin = doorkeeper.users[identity.name]?.identity.name, ByteName(twin) != ByteName(identity.name)
+                {
+                    let sentence =
+                        "there is a user '\(twin)' already, whose letters have other bytes (Unicode's normal forms)"
+                    throw HandlerCall.Failure(.invalid, "\(sentence); choose another name, or remove that one first")
+                }
                 return doorkeeper.add(identity).map { token, replaced in
                     var answer: JSONObject = ["token": .string(token)]
                     answer["replaced"] = replaced.map { ["groups": .array($0.groups.map { .string($0) })] }
