@@ -122,10 +122,7 @@ public final class ParameterList: Sendable, Hashable {
         } else {
             let shown = min(count, parameters.count + FieldProblems.shown)
             for index in parameters.count..<shown {
-                let sent = request.parameter(index)
-                // Who adds to a value sends a list that only a value of numbers takes.
-                let isSum = index == 1 && sent.withBytes { $0.starts(with: #"{"add":"#.utf8) }
-                problems.add("/\(index)", expected: isSum ? Self.noSum : surplus, got: sent.gist)
+                problems.add("/\(index)", expected: surplus, got: request.parameter(index).gist)
             }
             problems.add(more: count - shown)
         }
@@ -161,8 +158,6 @@ public final class ParameterList: Sendable, Hashable {
             MemberCheck.check(bytes, parameter, at: "/\(sent)", &problems)
         }
     }
-
-    private static let noSum = "nothing (only a number can be added to)"
 
     private var surplus: String {
         switch parameters.count {

@@ -31,7 +31,13 @@ struct AddCommand: ParsableCommand {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         let (name, parameters) = try Self.parts(words)
         // A command would be run.
-        _ = try connection.type(of: name, in: words)
+        let type = try connection.type(of: name, in: words)
+        if let type, !["integer", "number"].contains(type) {
+            throw ExitError(
+                message: "'\(name)' is of type \(type); only a number can be added to",
+                status: ExitError.usageStatus
+            )
+        }
         say(try connection.call(name, parameters).text)
     }
 

@@ -50,7 +50,7 @@ final class DaemonDialer {
     private var starting: [String: Int] = [:]
 
     private static let timeout = TimeAmount.seconds(5)
-    /// How often, and after which time, one of a user with too many is tried again.
+    /// How often, and after which time, it is tried again.
     static let (tries, pause) = (20, TimeAmount.milliseconds(50))
     /// Small at first, because an idle connection keeps the memory.
     static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
@@ -61,7 +61,8 @@ final class DaemonDialer {
         self.loop = loop
     }
 
-    /// A connection on which the daemon knows its user; or a ``DaemonRefusal``.
+    /// A connection on which the daemon knows its user; or a ``DaemonRefusal``. One of a user with too many waits a second for
+    /// another one to end.
     /// - Parameters:
     ///   - session: the key of the session with which it ends.
     ///   - isIdle: whether it may be closed, because it is only kept for later.
@@ -75,11 +76,9 @@ final class DaemonDialer {
         guard hasRoom(for: name) else {
             guard tries > 0 else { return loop.makeFailedFuture(DaemonRefusal.share(name, limit)) }
             // Others of its user are mostly calls that are over soon.
-            let promise = loop.makePromise(of: (any Channel).self)
-            loop.assumeIsolated().scheduleTask(in: Self.pause) {
-                self.connect(for: identity, session: session, isIdle: isIdle, tries: tries - 1).cascade(to: promise)
-            }
-            return promise.futureResult
+            return loop.assumeIsolated().flatScheduleTask(deadline: .now() + Self.pause) {
+                self.connect(for: identity, session: session, isIdle: isIdle, tries: tries - 1)
+            }.futureResult
         }
         starting[name, default: 0] += 1
         return dial(identity).assumeIsolated().always { result in

@@ -91,15 +91,12 @@ extension Response {
             self.init(reply, to: "media")
         }
         if case .error(let text)? = reply {
-            if Self.has("reserveBytes", text) { status = .insufficientStorage }
+            let error = (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue
+            if error?["reserveBytes"] != nil { status = .insufficientStorage }
             // What has the name is not what the file may replace.
-            if Self.has("tag", text) { status = .preconditionFailed }
+            if error?["tag"] != nil { status = .preconditionFailed }
         }
         if status == .serviceUnavailable { headers.add(name: "retry-after", value: "1") }
-    }
-
-    private static func has(_ member: String, _ error: [UInt8]) -> Bool {
-        (try? JSONParser.parse(String(decoding: error, as: UTF8.self)))?.objectValue?[member] != nil
     }
 
     /// Why the daemon cannot be asked. Throws other errors again.
