@@ -421,6 +421,27 @@ struct WebTests {
         }
     }
 
+    @Test func `of eight calls of one user at once none fails for another`() async throws {
+        let mapping = "people: {value: {type: integer, default: 0}, allow: {users: [\"web:ann\"]}}\n"
+        // A user gets two connections to the daemon.
+        let web = try await WebProcess(.init(mappings: mapping, connections: 8))
+        let bearer = "Authorization: Bearer \(try await web.token(of: "ann"))"
+        let connections = try (0..<8).map { _ in try web.connection() }
+        let call = web.request(
+            "POST",
+            "/call?cmd=people&msg=%5Bnull%2C%7B%22add%22%3A1%7D%5D",
+            [bearer, "Connection: close"]
+        )
+        for connection in connections { connection.send(call) }
+        var counts: Set<Int64> = []
+        for connection in connections {
+            let answer = try await connection.answer()
+            #expect(answer.status == 200, "\(answer)")
+            counts.insert(answer.json.integerValue ?? 0)
+        }
+        #expect(counts == Set(1...8))
+    }
+
     @Test func `pages are told when their files change`() async throws {
         let web = try await WebProcess(.init(flags: ["--watch"]))
         let cookie = try await web.cookie(of: "ann")
