@@ -90,6 +90,36 @@ struct TextFileTests {
         #expect(kept == "// Four\n() => {\n  return 4\n}\n")
     }
 
+    @Test func `macros that differ in Unicode's form only, and files that are none`() async throws {
+        let daemon = try await DaemonProcess()
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let host = try ScriptProcess.host(
+            [:],
+            macros: ["\(composed).js": "() => 'C'", "ok.JS": "() => 1"],
+            daemon: daemon
+        )
+        // A dictionary would hold the names for equal.
+        try host.folder.write("() => 'D'", to: "macros/\(decomposed).js")
+        try host.folder.write("() => 1\0", to: "macros/nul.js")
+        try FileManager.default.createDirectory(atPath: host.folder("macros/x.js"), withIntermediateDirectories: false)
+        let client = try daemon.connect()
+        try await host.awaitErrors("NUL byte")
+        try await client.awaitCommand("macros")
+        for (name, value) in [(composed, "C"), (decomposed, "D")] as [(String, JSONValue)] {
+            #expect(try await client.value("macro", ["run", .string(name)]) == value)
+            let shown = try await client.value("macro", ["show", .string(name)]).objectValue?["text"]
+            #expect(shown == .string("() => '\(value.stringValue ?? "")'"))
+        }
+        let list = try await client.value("macro", ["list"]).objectValue
+        let macros = list?["macros"]?.arrayValue?.compactMap(\.objectValue) ?? []
+        #expect(macros.count { $0["from"] == "configuration" } == 3)
+        let error = macros.first { $0["name"] == "nul" }?["error"]?.objectValue?["message"]?.stringValue
+        #expect(error == "the file is no text: there is a NUL byte in line 1")
+        let problems = list?["problems"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        #expect(problems.count == 2 && problems[0].contains("/macros/ok.JS: a macro is a regular file"), "\(problems)")
+        #expect(problems.last?.contains("/macros/x.js: ") == true, "\(problems)")
+    }
+
     @Test(arguments: Kind.allCases)
     func `procedures, their tests, and data`(kind: Kind) async throws {
         let twice = "// Twice\nfunction execute(n, c) {\n  c(2 * n)\n}\n"

@@ -1,4 +1,5 @@
 import JSON
+import Linux
 import SyntaxChecking
 import Testing
 
@@ -30,13 +31,14 @@ struct MacroFeedTests {
 
     private static func isGoOn(_ step: MacroFeed.Step?) -> Bool { if case .goOn? = step { true } else { false } }
 
+    private let unreadable = FileText.Problem(message: "is not UTF-8")
     private let text = MacroChange.text("x", name: "m", path: "a", functionBytes: 1)
 
     @Test func `a text that comes while no process is there is checked, and given to the next one`() {
         let feed = Self.feed(Self.entry("m"))
         #expect(Self.isRead(feed.step(), "a"))
         // The process has ended.
-        feed.take(Self.entry("m"), text: "x")
+        feed.take(Self.entry("m"), text: .success("x"))
         feed.begin()
         feed.goOn()
         #expect(Self.isCheck(feed.step()))
@@ -51,7 +53,7 @@ struct MacroFeedTests {
         _ = feed.step()
         feed.begin()
         #expect(feed.step() == nil)
-        feed.take(Self.entry("m"), text: "x")
+        feed.take(Self.entry("m"), text: .success("x"))
         #expect(Self.isCheck(feed.step()))
         feed.begin()
         feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
@@ -64,17 +66,18 @@ struct MacroFeedTests {
         let feed = Self.feed(Self.entry("m"), Self.entry("n"))
         _ = feed.step()
         if !isRead {
-            feed.take(Self.entry("m"), text: "x")
+            feed.take(Self.entry("m"), text: .success("x"))
             _ = feed.step()
         }
         feed.take(MacroListing(entries: [Self.entry("n")]))
         if isRead {
-            feed.take(Self.entry("m"), text: "x")
+            feed.take(Self.entry("m"), text: .success("x"))
         } else {
             feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
         }
         #expect(Self.isRead(feed.step(), "a"), "the next one")
-        feed.take(Self.entry("n"), text: nil)
+        feed.take(Self.entry("n"), text: .failure(unreadable))
+        _ = feed.step()
         feed.goOn()
         #expect(Self.isGoOn(feed.step()))
     }
@@ -82,10 +85,18 @@ struct MacroFeedTests {
     @Test func `of a macro that changes while it is checked, the newer text is given`() {
         let feed = Self.feed(Self.entry("m"))
         _ = feed.step()
-        feed.take(Self.entry("m"), text: "x")
+        feed.take(Self.entry("m"), text: .success("x"))
         _ = feed.step()
         feed.take(MacroListing(entries: [Self.entry("m", "b")]))
         feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
         #expect(Self.isRead(feed.step(), "b") && !feed.has("m"))
+    }
+
+    @Test func `the process is told why a text cannot be read`() {
+        let feed = Self.feed(Self.entry("m"))
+        _ = feed.step()
+        feed.take(Self.entry("m"), text: .failure(unreadable))
+        let mistake = MacroChange.mistake(["message": "the file is not UTF-8"], name: "m", path: "a")
+        #expect(Self.change(feed.step()) == mistake && feed.has("m"))
     }
 }

@@ -124,7 +124,7 @@ struct DataImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Reads entries in the format of export, one per line.",
         discussion: """
-            Entries that already exist are skipped. Entries are imported in batches: if a line is invalid, its batch is not \
+            Entries whose id is there already are skipped; one without an id is new each time. Entries are imported in batches: if a line is invalid, its batch is not \
             imported; earlier batches are.
             """
     )

@@ -56,21 +56,28 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
 
     /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
     public func files() -> (files: [File], problems: [String]) {
-        var names: Set<String> = []
+        // Swift holds names for equal that differ in Unicode's normal form.
+        var names: Set<[UInt8]> = []
         var problems: [String] = []
         for folder in folders {
-            for name in self.names(in: folder.path) {
+            for entry in FileText.names(in: folder.path) ?? [] {
+                guard let name = name(of: entry) else { continue }
                 let path = path(of: name, in: folder.path)
-                if let problem = kind.problem(name) {
+                let bytes = Array(name.utf8)
+                if !Self.isFile(path) {
+                    guard !isFolder else { continue }
+                    problems.append("\(folder.path)/\(entry): \(notAFile): it is left out")
+                } else if let problem = kind.problem(name) {
                     problems.append("\(path): \(problem): it is left out")
-                } else if names.contains(name) || names.count < kind.maximumCount {
-                    names.insert(name)
+                } else if names.contains(bytes) || names.count < kind.maximumCount {
+                    names.insert(bytes)
                 } else {
                     problems.append("\(path): there are \(kind.maximumCount) \(kind.noun)s already: it is left out")
                 }
             }
         }
-        return (names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap(file), problems)
+        let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }
+        return (sorted.compactMap { file(String(decoding: $0, as: UTF8.self)) }, problems)
     }
 
     /// The file used for a name; nil if there is none.
@@ -90,14 +97,16 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
 
     private func path(of name: String, in folder: String) -> String { "\(folder)/\(name)\(kind.ending)" }
 
-    /// The names that have a file there. Hidden files are editors'.
-    private func names(in folder: String) -> [String] {
-        let isFolder = kind.ending.hasPrefix("/")
-        return (FileText.names(in: folder) ?? []).compactMap { entry in
-            guard !entry.hasPrefix("."), isFolder || entry.hasSuffix(kind.ending) else { return nil }
-            let name = isFolder ? entry : String(entry.dropLast(kind.ending.count))
-            return Self.isFile(path(of: name, in: folder)) ? name : nil
-        }
+    private var isFolder: Bool { kind.ending.hasPrefix("/") }
+
+    private var notAFile: String {
+        "a \(kind.noun) is a regular file, and its name is UTF-8 and ends in \(kind.ending)"
+    }
+
+    /// The name that somebody has meant by an entry of a folder; nil if it is something else. Hidden files are editors'.
+    private func name(of entry: String) -> String? {
+        guard !entry.hasPrefix("."), isFolder || entry.lowercased().hasSuffix(kind.ending) else { return nil }
+        return isFolder ? entry : String(entry.dropLast(kind.ending.count))
     }
 
     private static func isFile(_ path: String) -> Bool {

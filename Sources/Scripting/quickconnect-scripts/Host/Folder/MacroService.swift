@@ -193,10 +193,7 @@ final class MacroService {
         case .changed(let listing, let call, let result):
             take(listing)
             saved.append((call.macroName, (call, result)))
-        case .text(let entry, .success(let text)): feed.take(entry, text: text)
-        case .text(let entry, .failure(let problem)):
-            log("error", "\(entry.path) \(problem.message)")
-            feed.take(entry, text: nil)
+        case .text(let entry, let text): feed.take(entry, text: text)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import JSON
+internal import Linux
 internal import SyntaxChecking
 
 /// What the macros' process has of the macros, and what it gets next: texts that have been checked, one at a time.
@@ -24,11 +25,11 @@ final class MacroFeed {
     }
 
     private var listing = MacroListing()
-    private var entries: [String: MacroListing.Entry] = [:]
-    private var known: [String: Known] = [:]
+    private var entries: [ByteName: MacroListing.Entry] = [:]
+    private var known: [ByteName: Known] = [:]
     /// What the process has.
-    private var delivered: [String: MacroListing.Entry] = [:]
-    private var queue: Deque<String> = []
+    private var delivered: [ByteName: MacroListing.Entry] = [:]
+    private var queue: Deque<ByteName> = []
     private var next: [Step] = []
     /// The macro whose text is being read or checked, and that text.
     private var current: (entry: MacroListing.Entry, text: String?)?
@@ -41,14 +42,14 @@ final class MacroFeed {
     func take(_ new: MacroListing) {
         listing = new
         isReady = true
-        entries = Dictionary(new.entries.map { ($0.name, $0) }) { first, _ in first }
+        entries = Dictionary(new.entries.map { ($0.key, $0) }) { first, _ in first }
         known = known.filter { entries[$0.key] != nil }
         fill()
     }
 
     /// A text that is about to be saved has this verdict.
     func note(_ verdict: CheckVerdict, on text: String, of name: String) {
-        known[name] = Known(digest: text.hashValue, verdict: verdict)
+        known[ByteName(name)] = Known(digest: text.hashValue, verdict: verdict)
     }
 
     /// A process begins, and has nothing.
@@ -64,17 +65,17 @@ final class MacroFeed {
 
     private func fill() {
         guard isStarted else { return }
-        queue = Deque(listing.entries.lazy.filter { !$0.isSame(self.delivered[$0.name]) }.map(\.name))
-        for name in delivered.keys.filter({ entries[$0] == nil }).sorted() {
+        queue = Deque(listing.entries.lazy.filter { !$0.isSame(self.delivered[$0.key]) }.map(\.key))
+        for name in delivered.keys.filter({ entries[$0] == nil }).sorted(by: { $0.text < $1.text }) {
             delivered[name] = nil
-            next.append(.send(.removed(name: name)))
+            next.append(.send(.removed(name: name.text)))
         }
     }
 
     /// Whether the process has the newest text of a macro, or is told why it has not.
     func has(_ name: String) -> Bool {
-        guard let entry = entries[name] else { return true }
-        return !isStarted || entry.isSame(delivered[name])
+        guard let entry = entries[ByteName(name)] else { return true }
+        return !isStarted || entry.isSame(delivered[entry.key])
     }
 
     /// What is to be done now; nil while something is awaited, or nothing is left.
@@ -91,11 +92,18 @@ final class MacroFeed {
         return .goOn
     }
 
-    /// The text of a macro, as it is now; nil if it cannot be read: the process keeps what it has.
-    func take(_ entry: MacroListing.Entry, text: String?) {
+    /// The text of a macro, as it is now. If it cannot be read, the process keeps the one before, and is told why.
+    func take(_ entry: MacroListing.Entry, text read: Result<String, FileText.Problem>) {
         guard isWanted(entry) else { return }
-        guard let text else { return done(entry) }
-        if let known = known[entry.name], known.digest == text.hashValue {
+        let text: String
+        switch read {
+        case .success(let found): text = found
+        case .failure(let problem):
+            let mistake: JSONObject = ["message": .string("the file \(problem.message)")]
+            next.append(.send(.mistake(mistake, name: entry.name, path: entry.path)))
+            return done(entry)
+        }
+        if let known = known[entry.key], known.digest == text.hashValue {
             return deliver(entry, text, known.verdict)
         }
         current = (entry, text)
@@ -104,14 +112,14 @@ final class MacroFeed {
 
     func take(_ entry: MacroListing.Entry, verdict: CheckVerdict) {
         guard isWanted(entry), let text = current?.text else { return }
-        known[entry.name] = Known(digest: text.hashValue, verdict: verdict)
+        known[entry.key] = Known(digest: text.hashValue, verdict: verdict)
         deliver(entry, text, verdict)
     }
 
     /// Whether a macro is awaited, and still there as it was. If it is not, it is awaited no more.
     private func isWanted(_ entry: MacroListing.Entry) -> Bool {
-        guard let current, current.entry.name == entry.name, current.entry.isSame(entry) else { return false }
-        guard entry.isSame(entries[entry.name]) else {
+        guard let current, current.entry.key == entry.key, current.entry.isSame(entry) else { return false }
+        guard entry.isSame(entries[entry.key]) else {
             // The queue has the newer one, and the process is told if there is none.
             self.current = nil
             return false
@@ -126,7 +134,7 @@ final class MacroFeed {
         case .mistake(let mistake): next.append(.send(.mistake(mistake, name: name, path: path)))
         case .unchecked(let reason):
             // Checked again when the process begins anew, or the file changes.
-            known[name] = nil
+            known[entry.key] = nil
             let mistake: JSONObject = ["message": .string("the text cannot be checked: \(reason)")]
             next.append(.send(.mistake(mistake, name: name, path: path)))
         }
@@ -135,6 +143,6 @@ final class MacroFeed {
 
     private func done(_ entry: MacroListing.Entry) {
         current = nil
-        if isStarted { delivered[entry.name] = entry }
+        if isStarted { delivered[entry.key] = entry }
     }
 }

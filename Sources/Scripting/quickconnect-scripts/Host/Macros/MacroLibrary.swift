@@ -13,10 +13,10 @@ final class MacroLibrary {
     private let versions: MacroVersions
     private let log: (String, String) -> Void
     /// The files whose current text is stored as the newest version.
-    private var seen: [String: (path: String, version: ScriptFolder.Version?)] = [:]
+    private var seen: [ByteName: (path: String, version: ScriptFolder.Version?)] = [:]
     private var toldProblems: Set<String> = []
     /// What is wrong with the versions of macros, in words.
-    private var damage: [String: [String]] = [:]
+    private var damage: [ByteName: [String]] = [:]
 
     init(_ folders: MacroFolders, log: @escaping (String, String) -> Void) {
         self.folders = folders
@@ -29,7 +29,7 @@ final class MacroLibrary {
         let (files, problems) = folders.files()
         for problem in problems where toldProblems.insert(problem).inserted { log("warning", problem) }
         toldProblems.formIntersection(problems)
-        let names = Set(files.map(\.name))
+        let names = Set(files.map { ByteName($0.name) })
         let gone = seen.keys.filter { !names.contains($0) }
         for name in gone { seen[name] = nil }
         let entries = files.map { file in
@@ -46,10 +46,10 @@ final class MacroLibrary {
 
     /// Stores the version of a file that has changed.
     private func refresh(_ file: MacroFolders.File) {
-        let now = ScriptFolder.Version(file.path)
-        if let seen = seen[file.name], seen.path == file.path, seen.version == now { return }
+        let (key, now) = (ByteName(file.name), ScriptFolder.Version(file.path))
+        if let seen = seen[key], seen.path == file.path, seen.version == now { return }
         guard case .success(let text) = file.text() else { return }
-        seen[file.name] = (file.path, now)
+        seen[key] = (file.path, now)
         look(forDamageOf: file.name)
         guard (try? versions.newest(of: file.name)?.text) != text else { return }
         do throws(SystemCallError) {
@@ -62,8 +62,8 @@ final class MacroLibrary {
 
     private func look(forDamageOf name: String) {
         let found = versions.damage(of: name)
-        for problem in found where damage[name]?.contains(problem) != true { log("error", problem) }
-        damage[name] = found.isEmpty ? nil : found
+        for problem in found where damage[ByteName(name)]?.contains(problem) != true { log("error", problem) }
+        damage[ByteName(name)] = found.isEmpty ? nil : found
     }
 
     /// The text of a macro as it is now.
@@ -114,7 +114,7 @@ final class MacroLibrary {
             "version": .integer(Int64(newestNumber(of: file.name))), "file": .string(file.path),
         ]
         if !file.shadows.isEmpty { members["shadows"] = .array(file.shadows.map(JSONValue.string)) }
-        members["damaged"] = damage[file.name].map { .array($0.map(JSONValue.string)) }
+        members["damaged"] = damage[ByteName(file.name)].map { .array($0.map(JSONValue.string)) }
         return members
     }
 
@@ -182,9 +182,8 @@ final class MacroLibrary {
     // MARK: What they need
 
     private func find(_ name: String) throws(HandlerCall.Failure) -> MacroFolders.File {
-        let files = folders.files().files
-        if let file = files.first(where: { $0.name == name }) { return file }
-        let question = NearestNames.question(name, among: files.map(\.name))
+        if let file = folders.file(name) { return file }
+        let question = NearestNames.question(name, among: folders.files().files.map(\.name))
         throw HandlerCall.Failure(.notFound, "there is no macro '\(name)'\(question)", field: "/1")
     }
 
@@ -243,7 +242,7 @@ final class MacroLibrary {
             if !isSame { versions.remove(number, of: name) }
             throw HandlerCall.Failure(.unavailable, "'\(name)' cannot be saved in \(folders.saved): \(error)")
         }
-        seen[name] = (path, ScriptFolder.Version(path))
+        seen[ByteName(name)] = (path, ScriptFolder.Version(path))
         return ["name": .string(name), "version": .integer(Int64(number)), "file": .string(path)]
     }
 

@@ -4,6 +4,8 @@ internal import JSON
 struct MacroListing: Sendable {
     struct Entry: Sendable {
         var name: String
+        /// JavaScript, too, tells identifiers apart that differ only in Unicode's normal form.
+        var key: ByteName { ByteName(name) }
         var path: String
         var version: ScriptFolder.Version?
         /// In the form of `list`, without `error`.
