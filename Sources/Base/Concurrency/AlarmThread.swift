@@ -5,8 +5,8 @@ internal import HeapModule
 ///
 /// `Task.sleep` uses libdispatch, which, once its threads are started, has one that wakes every second. That costs
 /// battery.
-public final class AlarmThread: AlarmClock {
-    public static let shared = AlarmThread()
+package final class AlarmThread: AlarmClock {
+    package static let shared = AlarmThread()
 
     private struct Alarm: Comparable, Sendable {
         let instant: SuspendingClock.Instant
@@ -38,9 +38,9 @@ public final class AlarmThread: AlarmClock {
 
     private let monitor = Monitor(State())
 
-    public init() {}
+    package init() {}
 
-    public func ring(after time: Duration, _ body: @escaping @Sendable () -> Void) { _ = set(after: time, body) }
+    package func ring(after time: Duration, _ body: @escaping @Sendable () -> Void) { _ = set(after: time, body) }
 
     /// - Returns: the alarm's number, for ``cancel(_:)``.
     package func set(after time: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
@@ -79,7 +79,7 @@ public final class AlarmThread: AlarmClock {
 
 extension Deferred {
     /// The value, or an ``Interruption`` if it is not there by that time.
-    public func value(before end: ContinuousClock.Instant) async throws(Failure) -> Value {
+    package func value(before end: ContinuousClock.Instant) async throws(Failure) -> Value {
         let alarm = AlarmThread.shared.set(after: ContinuousClock.now.duration(to: end)) {
             self.fail(Failure(Interruption(.timedOut, "it took too long")))
         }

@@ -1,6 +1,6 @@
 extension Duration {
     /// `30 s`, `1.5 s`.
-    public var words: String {
+    package var words: String {
         let (seconds, attoseconds) = components
         let value = Double(seconds) + Double(attoseconds) * 1e-18
         return Int64(exactly: value).map { "\($0) s" } ?? "\(value) s"

@@ -4,20 +4,20 @@ internal import Glibc
 ///
 /// Unlike `Mutex`, it has a condition variable. It uses `SuspendingClock`, so that deadlines do not expire while the
 /// machine is asleep.
-public final class Monitor<State: Sendable>: @unchecked Sendable {
+package final class Monitor<State: Sendable>: @unchecked Sendable {
     // Sendable because `state` is only touched while `mutex` is held.
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     /// What a waiting thread does after it has checked the state.
-    public enum Verdict<Value> {
+    package enum Verdict<Value> {
         case go(Value)
         /// Checks again after the next ``notify()``, or at that time, whichever is first.
         case wait(until: SuspendingClock.Instant?)
     }
 
-    public init(_ state: State) {
+    package init(_ state: State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -34,7 +34,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    public func withLock<Value, Failure: Error>(
+    package func withLock<Value, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         pthread_mutex_lock(mutex)
@@ -43,17 +43,17 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     }
 
     /// Lets every waiting thread check the state again.
-    public func notify() {
+    package func notify() {
         pthread_cond_broadcast(condition)
     }
 
     /// Lets one of the waiting threads check the state, if any of them will do.
-    public func notifyOne() {
+    package func notifyOne() {
         pthread_cond_signal(condition)
     }
 
     /// Blocks this thread until `look` returns `go`.
-    public func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
+    package func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {

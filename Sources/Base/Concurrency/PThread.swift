@@ -1,11 +1,11 @@
 internal import CLinux
 
 /// Threads for blocking calls, which must not run on Swift's few own threads.
-public enum PThread {
+package enum PThread {
     /// Starts a detached thread with all signals blocked.
     /// - Parameter name: shown by `top -H`; the kernel keeps 15 bytes of it.
     /// - Returns: 0, or the error number of `pthread_create`.
-    public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
         let box = Unmanaged.passRetained(Body(name: name, run: body))
         let result = qc_thread_start(runBody, box.toOpaque())
         if result != 0 { box.release() }

@@ -2,9 +2,9 @@
 /// result, and never becomes it.
 ///
 /// The peers on whose behalf it works take turns. It starts with the first job, and ends with this object.
-public final class SideThread<Value: Sendable>: Sendable {
+package final class SideThread<Value: Sendable>: Sendable {
     /// Runs on the thread.
-    public typealias Job = @Sendable () -> Value
+    package typealias Job = @Sendable () -> Value
 
     private struct State: Sendable {
         var jobs = Ring<String, Job>()
@@ -24,7 +24,7 @@ public final class SideThread<Value: Sendable>: Sendable {
     ///   - name: shown by `top -H`.
     ///   - mayRun: whether a peer may have its turn now. After it has changed, ``goOn()`` must be called.
     ///   - wake: called on the thread when there is a result.
-    public convenience init(
+    package convenience init(
         _ name: String,
         mayRun: @escaping @Sendable (String) -> Bool = { _ in true },
         wake: @escaping @Sendable () -> Void
@@ -51,10 +51,10 @@ public final class SideThread<Value: Sendable>: Sendable {
     }
 
     /// How many jobs wait.
-    public var waitingCount: Int { state.withLock { $0.jobs.count } }
+    package var waitingCount: Int { state.withLock { $0.jobs.count } }
 
     /// Asks for a job, after all others of that peer.
-    public func run(for peer: String, _ job: @escaping Job) {
+    package func run(for peer: String, _ job: @escaping Job) {
         let isStarted = state.withLock { state in
             state.jobs.append(job, of: peer)
             return state.isStarted
@@ -75,14 +75,14 @@ public final class SideThread<Value: Sendable>: Sendable {
     }
 
     /// Peers may have their turns that might not before.
-    public func goOn() {
+    package func goOn() {
         // Not between its look at the peers and its wait.
         let mustStart = state.withLock { !$0.isStarted && $0.jobs.count > 0 }
         if mustStart { start() } else { state.notify() }
     }
 
     /// The results since the last time. Those of one peer are in the order of its jobs.
-    public func takeValues() -> [Value] {
+    package func takeValues() -> [Value] {
         state.withLock { state in
             guard !state.values.isEmpty else { return [] }
             defer { state.values = [] }

@@ -4,7 +4,7 @@ internal import DequeModule
 ///
 /// They replace libdispatch's threads, whose cost is described at ``AlarmThread``. A task started with this executor
 /// passes it to its child tasks.
-public final class ThreadPool: TaskExecutor {
+package final class ThreadPool: TaskExecutor {
     private struct State: @unchecked Sendable {
         // Sendable because a job is only passed on, and run once.
         var jobs = Deque<UnownedJob>()
@@ -15,20 +15,20 @@ public final class ThreadPool: TaskExecutor {
 
     /// Starts the threads.
     /// - Returns: nil if none can be started.
-    public init?(name: String, count: Int) {
+    package init?(name: String, count: Int) {
         var started = 0
         for _ in 0..<count where PThread.start(name, { self.run() }) == 0 { started += 1 }
         if started == 0 { return nil }
     }
 
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         monitor.withLock { $0.jobs.append(job) }
         monitor.notifyOne()
     }
 
     /// The waiting jobs, and the number taken since the start. If jobs wait and none are taken, all threads are stuck.
-    public var progress: (waiting: Int, taken: Int) {
+    package var progress: (waiting: Int, taken: Int) {
         monitor.withLock { ($0.jobs.count, $0.taken) }
     }
 

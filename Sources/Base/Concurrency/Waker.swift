@@ -1,11 +1,11 @@
-public import Glibc
+package import Glibc
 
 /// Lets a thread sleep until a descriptor is ready or another thread wakes it: a pair of sockets for poll(2).
 ///
 /// Checking flags every few milliseconds would also work, but would never let the processor sleep.
-public final class Waker: Sendable {
+package final class Waker: Sendable {
     /// Which event of a descriptor ends the sleep.
-    public enum Interest: Sendable {
+    package enum Interest: Sendable {
         /// It is readable, or at its end.
         case input
         /// The other side is gone.
@@ -16,7 +16,7 @@ public final class Waker: Sendable {
     private let writing: Int32
 
     /// Throws if the process has no descriptors left.
-    public init() throws(Interruption) {
+    package init() throws(Interruption) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
@@ -34,7 +34,7 @@ public final class Waker: Sendable {
     }
 
     /// Wakes the sleeping thread, or prevents its next sleep. Called on any thread; never blocks.
-    public func wake() {
+    package func wake() {
         var byte: UInt8 = 0
         // If the buffer is full, the thread wakes anyway.
         _ = write(writing, &byte, 1)
@@ -42,7 +42,7 @@ public final class Waker: Sendable {
 
     /// Sleeps until the descriptor is ready, the waker is used, or the time comes.
     /// - Returns: whether it was the descriptor.
-    public func sleep(
+    package func sleep(
         watching descriptor: Int32 = -1,
         for interest: Interest = .input,
         until end: ContinuousClock.Instant?
@@ -56,14 +56,14 @@ public final class Waker: Sendable {
 
     /// Sleeps until the watched event comes, the waker is used, or the time comes.
     /// - Returns: whether the watched event has come.
-    public func sleep(watching entry: pollfd, until end: ContinuousClock.Instant?) -> Bool {
+    package func sleep(watching entry: pollfd, until end: ContinuousClock.Instant?) -> Bool {
         var entries = [entry]
         return sleep(watching: &entries, until: end)
     }
 
     /// The same for several descriptors; their `revents` have the results.
     /// - Returns: whether one of them has an event.
-    public func sleep(watching entries: inout [pollfd], until end: ContinuousClock.Instant?) -> Bool {
+    package func sleep(watching entries: inout [pollfd], until end: ContinuousClock.Instant?) -> Bool {
         entries.append(pollfd(fd: reading, events: Int16(POLLIN), revents: 0))
         while poll(&entries, nfds_t(entries.count), Self.milliseconds(until: end)) < 0, errno == EINTR {}
         if let own = entries.popLast(), own.revents != 0 { drain() }
@@ -78,10 +78,10 @@ public final class Waker: Sendable {
     }
 
     /// For a thread that sleeps on others, too: readable once it is woken, until ``clear()``.
-    public var descriptor: Int32 { reading }
+    package var descriptor: Int32 { reading }
 
     /// It has been woken, and may be again.
-    public func clear() { drain() }
+    package func clear() { drain() }
 
     private func drain() {
         var bytes = [UInt8](repeating: 0, count: 64)

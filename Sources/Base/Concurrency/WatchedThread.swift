@@ -10,8 +10,8 @@ internal import Synchronization
 /// threads. When the call does return, the thread takes jobs again.
 ///
 /// Both threads start with the first job and are parked, without any timer, while there is none.
-public final class WatchedThread: Sendable {
-    public struct Job: Sendable {
+package final class WatchedThread: Sendable {
+    package struct Job: Sendable {
         /// Its first step, such as `opening the PCM default`.
         let step: String
         /// Runs on the thread.
@@ -19,7 +19,7 @@ public final class WatchedThread: Sendable {
         /// Runs on the watching thread, instead of `work` or while `work` is blocked.
         let giveUp: @Sendable (Interruption) -> Void
 
-        public init(
+        package init(
             step: String,
             work: @escaping @Sendable () -> Void,
             giveUp: @escaping @Sendable (Interruption) -> Void
@@ -54,7 +54,7 @@ public final class WatchedThread: Sendable {
     ///   - name: the name of the threads, at most 9 bytes; the watching one gets `-watch` appended.
     ///   - subject: what the calls are made to, such as `the sound system`.
     ///   - deadline: how long a job may wait for its turn, and how long one of its calls may take.
-    public init(name: String, subject: String, deadline: Duration) {
+    package init(name: String, subject: String, deadline: Duration) {
         self.name = name
         self.subject = subject
         self.deadline = deadline
@@ -73,7 +73,7 @@ public final class WatchedThread: Sendable {
 
     /// The steps in which threads of this process have been blocked for longer than that, such as `opening the PCM
     /// default`.
-    public static func blocked(longerThan time: Duration) -> [String] {
+    package static func blocked(longerThan time: Duration) -> [String] {
         let monitors = all.withLock { Array($0.values) }
         return monitors.compactMap { monitor in
             monitor.withLock { state in
@@ -84,7 +84,7 @@ public final class WatchedThread: Sendable {
     }
 
     /// Appends a job. Exactly one of its functions is run, or both if it is given up midway; none if this throws.
-    public func start(_ job: Job) throws(Interruption) {
+    package func start(_ job: Job) throws(Interruption) {
         let refusal = monitor.withLock { state -> Interruption? in
             if state.isEnding { return Interruption(.cancelled, "this device is being closed") }
             if case .stuck(let step, let since) = state.worker { return self.refusal(step: step, since: since) }
@@ -98,7 +98,7 @@ public final class WatchedThread: Sendable {
 
     /// Reports, on the thread, that the job is alive and what it does next.
     /// - Returns: whether the job is still wanted; if not it should come to its end.
-    public func proceed(to step: String) -> Bool {
+    package func proceed(to step: String) -> Bool {
         monitor.withLock { state in
             guard case .busy(let job, _, _) = state.worker else { return false }
             state.worker = .busy(job, step: step, since: .now)
@@ -108,7 +108,7 @@ public final class WatchedThread: Sendable {
 
     /// Accepts no more jobs.
     /// - Parameter ended: called when running jobs have ended, or at once if one is stuck.
-    public func end(_ ended: @escaping @Sendable () -> Void) {
+    package func end(_ ended: @escaping @Sendable () -> Void) {
         let isOver = monitor.withLock { state in
             state.isEnding = true
             switch state.worker {
@@ -123,7 +123,7 @@ public final class WatchedThread: Sendable {
     }
 
     /// The same, waiting for it: at most for the deadline, whether or not the waiting task is cancelled.
-    public func end() async {
+    package func end() async {
         await withCheckedContinuation { continuation in end { continuation.resume() } }
     }
 }

@@ -7,14 +7,14 @@ internal import Glibc
 /// No new privileges and the list of system calls (seccomp) hold everywhere. Where the kernel has Landlock, nothing but the
 /// files that are named can be opened; where it has none, nothing can be opened to write, unless something is ``writable``.
 /// From Linux 6.12 on, abstract Unix sockets of other processes cannot be connected to, either.
-public struct Confinement {
+package struct Confinement {
     /// Files, and folders with all below them.
-    public var readable: [String] = []
-    public var writable: [String] = []
+    package var readable: [String] = []
+    package var writable: [String] = []
     /// Whether it connects to Unix sockets.
-    public var connects = false
+    package var connects = false
 
-    public init(readable: [String] = [], writable: [String] = [], connects: Bool = false) {
+    package init(readable: [String] = [], writable: [String] = [], connects: Bool = false) {
         self.readable = readable
         self.writable = writable
         self.connects = connects
@@ -35,7 +35,7 @@ public struct Confinement {
     /// - Returns: the folders as they are now.
     /// - Throws: where the kernel refuses; nothing of somebody else's may run then.
     @discardableResult
-    public func enter() throws(SystemCallError) -> Ground {
+    package func enter() throws(SystemCallError) -> Ground {
         let ground = Ground(readable + writable)
         let ruleset = qc_confinement_begin()
         defer { if ruleset >= 0 { close(ruleset) } }
@@ -53,7 +53,7 @@ public struct Confinement {
 }
 
 /// Files and folders by what they are, and not by their names: rights stay with what had the name when they were given.
-public struct Ground: Equatable, Sendable {
+package struct Ground: Equatable, Sendable {
     private struct Identity: Equatable, Sendable {
         var device: UInt
         var number: UInt
@@ -62,7 +62,7 @@ public struct Ground: Equatable, Sendable {
     private let paths: [String]
     private let identities: [Identity?]
 
-    public init(_ paths: [String]) {
+    package init(_ paths: [String]) {
         self.paths = paths
         identities = paths.map { path in
             var status = stat()
@@ -72,5 +72,5 @@ public struct Ground: Equatable, Sendable {
     }
 
     /// Whether something else has one of the names now.
-    public var isStale: Bool { Ground(paths) != self }
+    package var isStale: Bool { Ground(paths) != self }
 }

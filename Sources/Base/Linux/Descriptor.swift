@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// Writing to descriptors that belong to somebody else, such as standard output or a log.
-public enum Descriptor {
+package enum Descriptor {
     /// Writes the whole text, however long its reader takes.
     /// - Returns: 0, or the error number of write(2).
     @discardableResult
-    public static func write(_ text: String, to descriptor: Int32) -> Int32 {
+    package static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// How many descriptors this process may have.
-public enum DescriptorLimit {
+package enum DescriptorLimit {
     /// Raises it as far as the system allows, because each connection takes one.
     /// - Returns: the resulting limit.
     @discardableResult
-    public static func raise() -> Int {
+    package static func raise() -> Int {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return 0 }

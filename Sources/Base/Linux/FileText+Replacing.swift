@@ -6,7 +6,7 @@ extension FileText {
     /// - Parameters:
     ///   - path: the file; `PATH.new` is written first.
     ///   - mode: its permissions; by default nobody but this user can read it.
-    public static func replace(_ path: String, with text: String, mode: UInt32 = 0o600) throws(SystemCallError) {
+    package static func replace(_ path: String, with text: String, mode: UInt32 = 0o600) throws(SystemCallError) {
         let temporary = "\(path).new"
         do throws(SystemCallError) {
             try write(text, to: temporary, mode: mode)
@@ -19,7 +19,7 @@ extension FileText {
     }
 
     /// Writes a file, and waits until it is on the disk. A crash meanwhile leaves a part of it.
-    public static func write(_ text: String, to path: String, mode: UInt32) throws(SystemCallError) {
+    package static func write(_ text: String, to path: String, mode: UInt32) throws(SystemCallError) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
         let descriptor = try SystemCallError.check("open") { open(path, flags, mode) }
         defer { close(descriptor) }
@@ -29,7 +29,7 @@ extension FileText {
     }
 
     /// Makes the new name of a file or folder survive a power loss.
-    public static func syncFolder(of path: String) throws(SystemCallError) {
+    package static func syncFolder(of path: String) throws(SystemCallError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = try SystemCallError.check("open") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -40,7 +40,7 @@ extension FileText {
 
 extension FileText {
     /// Renames a file, replacing what has that name.
-    public static func setAside(_ path: String, as other: String) throws(SystemCallError) {
+    package static func setAside(_ path: String, as other: String) throws(SystemCallError) {
         try SystemCallError.check("rename") { rename(path, other) }
     }
 }

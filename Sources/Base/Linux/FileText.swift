@@ -1,22 +1,22 @@
 internal import Glibc
 
 /// Reads whole text files.
-public enum FileText {
-    public struct Problem: Error {
-        public var message: String
+package enum FileText {
+    package struct Problem: Error {
+        package var message: String
 
         /// - Parameter message: words that follow the path.
-        public init(message: String) { self.message = message }
+        package init(message: String) { self.message = message }
     }
 
     /// The text of a file that a person or a program of any system has written, at most that long, in UTF-8. A byte order
     /// mark is no part of it, its lines end with LF whatever ended them (LF, CR LF or CR), and what holds a NUL is no text.
-    public static func read(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
+    package static func read(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
         read(descriptor: open(path), maximumBytes: maximumBytes)
     }
 
     /// The text of an open file. Closes the descriptor.
-    public static func read(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
+    package static func read(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
         bytes(descriptor, maximumBytes).flatMap { bytes in
             if let end = bytes.firstIndex(of: 0) {
                 let line = plain(bytes[..<end]).count { $0 == UInt8(ascii: "\n") } + 1
@@ -28,12 +28,12 @@ public enum FileText {
 
     /// The text as it is: of what was signed, of the kernel's files, and of what this project has written for itself, which
     /// may be damaged.
-    public static func exact(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
+    package static func exact(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
         exact(descriptor: open(path), maximumBytes: maximumBytes)
     }
 
     /// The same of an open file. Closes the descriptor.
-    public static func exact(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
+    package static func exact(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
         bytes(descriptor, maximumBytes).flatMap(text)
     }
 
@@ -44,7 +44,7 @@ public enum FileText {
     }
 
     /// A text with line ends of this system, and no byte order mark.
-    public static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         text.utf8.contains(carriageReturn) || text.utf8.starts(with: mark)
             ? String(decoding: plain(Array(text.utf8)[...]), as: UTF8.self) : text
     }
@@ -87,7 +87,7 @@ public enum FileText {
     }
 
     /// The names in a folder, sorted by bytes; nil with errno if it cannot be read.
-    public static func names(in folder: String) -> [String]? {
+    package static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
         var names: [String] = []
@@ -100,9 +100,9 @@ public enum FileText {
         return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
-    public static func problem(_ what: String) -> Problem {
+    package static func problem(_ what: String) -> Problem {
         Problem(message: "\(what): \(SystemCallError.text(errno))")
     }
 
-    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

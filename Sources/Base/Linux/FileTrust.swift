@@ -1,10 +1,10 @@
 internal import Glibc
 
 /// Whether a file can be trusted: only root and this user can have written it.
-public enum FileTrust {
+package enum FileTrust {
     /// Why it cannot be trusted, in words that follow the path; nil if it can. The folder counts, too: whoever may
     /// write there can replace the file.
-    public static func problem(of path: String) -> String? {
+    package static func problem(of path: String) -> String? {
         let folder = Folders.parent(of: path) ?? "/"
         return problem(path, "", isFolder: false) ?? problem(folder, "its folder ", isFolder: true)
     }

@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Folders of the file system.
-public enum Folders {
+package enum Folders {
     /// Creates a folder and those above it, if they are missing, for this user and its group.
-    public static func make(_ path: String) throws(SystemCallError) {
+    package static func make(_ path: String) throws(SystemCallError) {
         if mkdir(path, 0o750) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let parent = parent(of: path) else { throw SystemCallError("mkdir") }
         try make(parent)
@@ -11,21 +11,21 @@ public enum Folders {
     }
 
     /// Creates a folder that only this user may use, with six random characters behind `path-`.
-    public static func makeTemporary(_ path: String) throws(SystemCallError) -> String {
+    package static func makeTemporary(_ path: String) throws(SystemCallError) -> String {
         var template = Array("\(path)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp") }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The absolute path; a relative one is relative to the current folder.
-    public static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let own = getcwd(nil, 0) else { return path }
         defer { free(own) }
         return "\(String(cString: own))/\(path)"
     }
 
     /// The folder that a path lies in; nil if it has none above it.
-    public static func parent(of path: String) -> String? {
+    package static func parent(of path: String) -> String? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return nil }
         return String(path[..<slash])
     }

@@ -4,9 +4,9 @@ internal import Glibc
 ///
 /// A value without input or output. Its time is linear in the bytes, however they are divided, and it stores only the
 /// beginning of an incomplete line.
-public struct LineSplitter: Sendable {
+package struct LineSplitter: Sendable {
     /// What was found.
-    public enum Line {
+    package enum Line {
         /// A line without its line break. It may be empty.
         case line(UnsafeBufferPointer<UInt8>)
         /// The beginning of a line that is longer than the limit. The rest is skipped; this is reported once for each
@@ -19,19 +19,19 @@ public struct LineSplitter: Sendable {
     private var isSkipping = false
 
     /// - Parameter limit: the longest line, in bytes without its line break.
-    public init(limit: Int = .max) { self.limit = limit }
+    package init(limit: Int = .max) { self.limit = limit }
 
     /// How many bytes of an incomplete line are stored.
-    public var pendingCount: Int { rest.count }
+    package var pendingCount: Int { rest.count }
 
     /// Drops the beginning of an incomplete line, when its connection has ended.
-    public mutating func clear() {
+    package mutating func clear() {
         rest = []
         isSkipping = false
     }
 
     /// Passes on the lines that end in a piece, in order. The argument of `take` is valid only during the call.
-    public mutating func split(_ piece: UnsafeBufferPointer<UInt8>, _ take: (Line) -> Void) {
+    package mutating func split(_ piece: UnsafeBufferPointer<UInt8>, _ take: (Line) -> Void) {
         var piece = piece
         while let end = Self.lineBreak(in: piece) {
             finish(UnsafeBufferPointer(rebasing: piece[..<end]), take)

@@ -1,21 +1,21 @@
 internal import Glibc
 
 /// The socket that clients connect to: made here, or passed by systemd.
-public struct ListeningSocket: Sendable {
+package struct ListeningSocket: Sendable {
     /// Why there is no socket.
-    public struct Failure: Error, Sendable, CustomStringConvertible {
-        public var description: String
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package var description: String
     }
 
-    public let descriptor: CInt
+    package let descriptor: CInt
     /// Its path, or its name in systemd.
-    public let name: String
+    package let name: String
     /// Whether systemd keeps it, even while no daemon runs.
-    public let isPassed: Bool
+    package let isPassed: Bool
     private let inode: ino_t
 
     /// The sockets that systemd passes (sd_listen_fds_with_names(3)), with their names from FileDescriptorName=.
-    public static func passedBySystemd(environment: [String: String]) -> [ListeningSocket] {
+    package static func passedBySystemd(environment: [String: String]) -> [ListeningSocket] {
         guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int.init),
             count > 0
         else { return [] }
@@ -34,14 +34,14 @@ public struct ListeningSocket: Sendable {
     private static let firstPassed: CInt = 3
 
     /// Its path in the file system.
-    public var path: String? { isPassed ? UnixSocketAddress.path(of: descriptor) : name }
+    package var path: String? { isPassed ? UnixSocketAddress.path(of: descriptor) : name }
 
     /// Makes the socket. A stale file is replaced; it fails if a daemon answers, or something other than a socket is
     /// there.
     /// - Parameters:
     ///   - mode: the permissions of its file.
     ///   - makesFolder: whether to create its folder if it is missing.
-    public static func bind(
+    package static func bind(
         path: String,
         mode: UInt32 = 0o660,
         makesFolder: Bool = false
@@ -62,7 +62,7 @@ public struct ListeningSocket: Sendable {
     }
 
     /// Gives its file to a group, if it does not already belong to it.
-    public func give(to group: UInt32) throws(Failure) {
+    package func give(to group: UInt32) throws(Failure) {
         var status = stat()
         if lstat(name, &status) == 0, status.st_gid == group { return }
         guard chown(name, uid_t.max, group) == 0 else {
@@ -71,7 +71,7 @@ public struct ListeningSocket: Sendable {
     }
 
     /// Removes the file, unless it belongs to another daemon by now.
-    public func unlink() {
+    package func unlink() {
         guard !isPassed, Self.inode(of: name) == inode else { return }
         _ = Glibc.unlink(name)
     }

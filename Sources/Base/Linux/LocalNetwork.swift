@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// An IPv4 network that this device is in.
-public struct LocalNetwork: Sendable {
+package struct LocalNetwork: Sendable {
     /// As `eth0`.
-    public let interface: String
+    package let interface: String
     /// This device's address in it, as `192.168.1.20`.
-    public let address: String
+    package let address: String
     /// As `192.168.1.0/24`.
-    public let subnet: String
+    package let subnet: String
 
     /// All of them but loopback, the one of the default route first.
-    public static var all: [LocalNetwork] {
+    package static var all: [LocalNetwork] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }

@@ -1,7 +1,7 @@
 extension Program {
     /// What is said of one of this project's programs that is not on this device: which package has it, and what
     /// installs that.
-    public static func missing(_ name: String) -> String {
+    package static func missing(_ name: String) -> String {
         let package = package(of: name)
         return "\(name) is not installed. Install the package \(package): sudo apt install \(package)"
     }

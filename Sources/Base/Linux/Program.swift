@@ -2,18 +2,18 @@ internal import CLinux
 internal import Glibc
 
 /// Other programs, run without a shell.
-public enum Program {
+package enum Program {
     /// How a program ended, and what it wrote.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Its exit status; 128 plus the signal's number if a signal ended it.
-        public let status: Int32
+        package let status: Int32
         /// What it wrote to standard output, as text.
-        public let output: String
+        package let output: String
     }
 
     /// Runs a program to its end and returns its standard output as text; nil if it cannot be run or wrote nothing.
     /// - Parameter program: a path, or a name to find in `PATH`.
-    public static func output(of program: String, _ arguments: [String]) -> String? {
+    package static func output(of program: String, _ arguments: [String]) -> String? {
         guard let outcome = run(program, arguments), !outcome.output.isEmpty else { return nil }
         return outcome.output
     }
@@ -23,7 +23,7 @@ public enum Program {
     ///   - program: a path, or a name that is looked for in `PATH`.
     ///   - environment: its whole environment; by default this process's.
     ///   - takesErrors: whether what it writes to standard error becomes part of `output`.
-    public static func run(
+    package static func run(
         _ program: String,
         _ arguments: [String],
         environment: [String: String] = OwnProcess.environment,

@@ -3,13 +3,13 @@ internal import Glibc
 internal import Synchronization
 
 /// Another program running beside this one, until it ends or is killed. Its input is empty; its output is collected.
-public final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
     /// How it ended, and what it had written.
-    public struct Ending: Sendable {
+    package struct Ending: Sendable {
         /// Its exit status; 128 plus the signal's number if a signal ended it.
-        public var status: Int32
-        public var output: String
-        public var errors: String
+        package var status: Int32
+        package var output: String
+        package var errors: String
     }
 
     private let pid: pid_t
@@ -24,7 +24,7 @@ public final class RunningProgram: Sendable {
     /// - Parameters:
     ///   - program: a path, or a name that is looked for in `PATH`.
     ///   - environment: all of it, not an addition.
-    public init(_ program: String, _ arguments: [String], environment: [String: String]) throws(SystemCallError) {
+    package init(_ program: String, _ arguments: [String], environment: [String: String]) throws(SystemCallError) {
         let (output, errors) = (try Self.ends(), try Self.ends())
         defer { for end in [output.writing, errors.writing] { close(end) } }
         self.output = output.reading
@@ -49,12 +49,12 @@ public final class RunningProgram: Sendable {
     }
 
     /// Ends it at once, unless it has ended. Any thread.
-    public func kill() {
+    package func kill() {
         isOver.withLock { if !$0 { _ = Glibc.kill(pid, SIGKILL) } }
     }
 
     /// Waits for its end. Once, on a thread that may block.
-    public func wait() -> Ending {
+    package func wait() -> Ending {
         let (output, errors) = collect()
         close(self.output)
         close(self.errors)

@@ -1,13 +1,13 @@
 internal import Glibc
 
 /// How much a program logs.
-public enum LogLevel: String, Sendable, CaseIterable {
+package enum LogLevel: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
-    public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+    package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
     /// The number in syslog(3).
-    public var syslog: Int {
+    package var syslog: Int {
         switch self {
         case .trace, .debug: 7
         case .info: 6
@@ -20,18 +20,18 @@ public enum LogLevel: String, Sendable, CaseIterable {
 }
 
 /// Lines on standard error. The journal reads the level from a prefix (sd-daemon(3)).
-public struct ServiceLog: Sendable {
+package struct ServiceLog: Sendable {
     private let program: String
     private let level: LogLevel
     private let isForSystemd: Bool
 
-    public init(_ program: String, _ level: LogLevel, environment: [String: String]) {
+    package init(_ program: String, _ level: LogLevel, environment: [String: String]) {
         self.program = program
         self.level = level
         isForSystemd = OwnProcess.logsToJournal(environment)
     }
 
-    public func write(_ text: String, _ level: LogLevel) {
+    package func write(_ text: String, _ level: LogLevel) {
         guard level.syslog <= self.level.syslog else { return }
         let prefix = isForSystemd ? "<\(level.syslog)>" : "\(program): "
         Descriptor.write("\(prefix)\(text.escapingControls)\n", to: STDERR_FILENO)
@@ -39,11 +39,11 @@ public struct ServiceLog: Sendable {
 }
 
 /// Lines on standard error with the name of a part in front, in the journal too: one service has several.
-public struct NamedLog: Sendable {
-    public var name: String
+package struct NamedLog: Sendable {
+    package var name: String
     private let isForSystemd: Bool
 
-    public init(_ name: String, environment: [String: String]) {
+    package init(_ name: String, environment: [String: String]) {
         self.name = name
         isForSystemd = OwnProcess.logsToJournal(environment)
     }
@@ -52,7 +52,7 @@ public struct NamedLog: Sendable {
     ///   - level: `error`, `warning`, `debug`; everything else is `info`.
     ///   - text: one entry for each line, because the journal stores lines.
     ///   - isEscaped: whether control characters are. A script's output stays as it is.
-    public func write(_ level: String, _ text: String, isEscaped: Bool = true) {
+    package func write(_ level: String, _ text: String, isEscaped: Bool = true) {
         let prefix = isForSystemd ? "<\((LogLevel(rawValue: level) ?? .info).syslog)>" : ""
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
         let entries = lines.map { "\(prefix)\(name): \(isEscaped ? $0.escapingControls : $0)\n" }

@@ -4,12 +4,12 @@ internal import Glibc
 /// everything here does nothing.
 ///
 /// The protocol is a datagram of lines. sd_notify(3) calls it stable, and has an example that implements it.
-public struct ServiceManager: Sendable {
+package struct ServiceManager: Sendable {
     private let address: UnixSocketAddress?
     /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil for no limit.
-    public let watchdogTime: Duration?
+    package let watchdogTime: Duration?
 
-    public init(environment: [String: String]) {
+    package init(environment: [String: String]) {
         // A path, or with @ in front an abstract name (unix(7)).
         let name = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         address = name.flatMap { try? UnixSocketAddress($0) }
@@ -19,18 +19,18 @@ public struct ServiceManager: Sendable {
     }
 
     /// Whether systemd listens.
-    public var isThere: Bool { address != nil }
+    package var isThere: Bool { address != nil }
 
     /// The service is ready: services ordered after it may start.
-    public func ready(_ status: String) { send("READY=1\nSTATUS=\(Self.line(status))", mayWait: true) }
+    package func ready(_ status: String) { send("READY=1\nSTATUS=\(Self.line(status))", mayWait: true) }
 
     /// The service's state in one line, shown by `systemctl status`.
-    public func status(_ text: String) { send("STATUS=\(Self.line(text))") }
+    package func status(_ text: String) { send("STATUS=\(Self.line(text))") }
 
     /// A sign of life.
-    public func feedWatchdog() { send("WATCHDOG=1") }
+    package func feedWatchdog() { send("WATCHDOG=1") }
 
-    public func stopping(_ status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
+    package func stopping(_ status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
 
     private static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))

@@ -1,6 +1,6 @@
 extension String {
     /// The text on one line, safe for a terminal: control characters and line separators are escaped as in JSON.
-    public var escapingControls: String {
+    package var escapingControls: String {
         // True for nearly every line.
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
         var escaped = ""
@@ -18,7 +18,7 @@ extension String {
     }
 
     /// The text as one word of a shell command.
-    public var shellWord: String {
+    package var shellWord: String {
         let isPlain =
             !isEmpty
             && utf8.allSatisfy { byte in

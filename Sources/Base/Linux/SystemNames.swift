@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Entries of the system's accounts, from any thread.
-public enum SystemNames {
+package enum SystemNames {
     /// The name of a group; its number if it has none.
-    public static func group(_ gid: UInt32) -> String {
+    package static func group(_ gid: UInt32) -> String {
         var entry = Glibc.group()
         let name = lookUp { buffer, size, result in
             getgrgid_r(gid, &entry, buffer, size, &result)
@@ -15,7 +15,7 @@ public enum SystemNames {
 
     /// Calls with a buffer that grows until it is large enough.
     /// - Parameter take: gets the entry, whose strings are in that buffer.
-    public static func lookUp<Entry, Value>(
+    package static func lookUp<Entry, Value>(
         _ call: (UnsafeMutablePointer<CChar>, Int, inout UnsafeMutablePointer<Entry>?) -> Int32,
         take: (Entry) -> Value
     ) -> Value? {

@@ -1,12 +1,12 @@
-public import Glibc
+package import Glibc
 
 /// The address of a Unix socket (unix(7)): a path, or, with `@` in front, an abstract name.
-public struct UnixSocketAddress: Sendable {
+package struct UnixSocketAddress: Sendable {
     private var address = sockaddr_un()
     private var length: socklen_t
 
     /// Throws `ENAMETOOLONG` if the path does not fit into `sun_path`.
-    public init(_ path: String) throws(SystemCallError) {
+    package init(_ path: String) throws(SystemCallError) {
         var bytes = Array(path.utf8)
         let isAbstract = bytes.first == UInt8(ascii: "@")
         if isAbstract { bytes[0] = 0 }
@@ -25,7 +25,7 @@ public struct UnixSocketAddress: Sendable {
     }
 
     /// The path of a bound socket; nil if it has another family, or no path.
-    public static func path(of descriptor: Int32) -> String? {
+    package static func path(of descriptor: Int32) -> String? {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
@@ -36,7 +36,7 @@ public struct UnixSocketAddress: Sendable {
     }
 
     /// Passes the address to connect(2), bind(2) or sendto(2).
-    public func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Unix stream sockets, as descriptors.
-public enum UnixStreamSocket {
+package enum UnixStreamSocket {
     /// A new socket, closed on exec.
-    public static func make() throws(SystemCallError) -> Int32 {
+    package static func make() throws(SystemCallError) -> Int32 {
         try SystemCallError.check("socket") {
             socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         }
@@ -13,7 +13,7 @@ public enum UnixStreamSocket {
     ///
     /// connect(2) waits while the listener's backlog is full: with a stopped daemon, forever.
     /// - Parameter deadline: when to give up with `ETIMEDOUT`; nil waits.
-    public static func connect(
+    package static func connect(
         to path: String,
         before deadline: ContinuousClock.Instant? = nil
     ) throws(SystemCallError) -> Int32 {

@@ -1,7 +1,7 @@
-public import ArgumentParser
+package import ArgumentParser
 package import Configuration
 internal import Glibc
-public import Linux
+package import Linux
 internal import QuickConnectClient
 
 /// The flags that all gateways have, and how they combine with settings and environment.

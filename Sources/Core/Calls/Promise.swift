@@ -37,7 +37,7 @@ extension WatchedThread {
     }
 
     /// As ``start(_:)``, but throws the error that a caller gets.
-    public func run(_ job: Job) throws(CommandError) {
+    package func run(_ job: Job) throws(CommandError) {
         do throws(Interruption) { try start(job) } catch { throw CommandError(error) }
     }
 }

@@ -1,4 +1,4 @@
-public import Concurrency
+package import Concurrency
 import JSON
 import Synchronization
 
@@ -38,7 +38,7 @@ public final class PeerMemory: Sendable {
     }
 
     /// How much of the limits a caller may use.
-    public func share(of caller: Caller) -> Share { caller.share(ownUID: ownUID) }
+    package func share(of caller: Caller) -> Share { caller.share(ownUID: ownUID) }
 
     /// Counts bytes that are kept for a caller; negative ones no longer are.
     public func add(_ bytes: Int, for caller: Caller) {
@@ -66,7 +66,7 @@ public final class PeerMemory: Sendable {
 
     /// Whether a caller may have so many bytes more.
     /// - Parameter share: its share, where that is not the usual one.
-    public func has(_ bytes: Int, for caller: Caller, _ share: Share? = nil) -> Bool {
+    package func has(_ bytes: Int, for caller: Caller, _ share: Share? = nil) -> Bool {
         guard total.load(ordering: .relaxed) + bytes > limit.load(ordering: .relaxed) / 8 else { return true }
         let (peer, share) = (caller.owner, share ?? self.share(of: caller))
         return budget.withLock { $0.has(bytes, for: peer, share) }
@@ -109,7 +109,7 @@ extension Caller {
     /// How much of what is shared by all it may use: scripts half, because they are many programs of one user; root and
     /// the daemon's own user all of it; others a quarter.
     /// - Parameter ownUID: the uid of the daemon's user.
-    public func share(ownUID: UInt32) -> Share {
+    package func share(ownUID: UInt32) -> Share {
         if isPrivileged(ownUID: ownUID) { return .whole }
         guard case .peer = origin, let userName else { return .quarter }
         return ByteName(userName) == ByteName(Self.scriptUser) ? .half : .quarter

@@ -1,4 +1,4 @@
-public import Concurrency
+package import Concurrency
 internal import Synchronization
 
 /// A doctor's check of a part of the device, on a thread of its own, because it may hang. Callers that ask while a
@@ -19,7 +19,7 @@ public final class WatchedExamination: Sendable {
     ///   - deadline: how long one step of the check may take.
     ///   - fix: the command that helps if it does not answer.
     ///   - look: the check. It runs on the thread, and reports to it that it is alive if it takes longer.
-    public init(
+    package init(
         _ subject: String,
         of part: String,
         thread: String,

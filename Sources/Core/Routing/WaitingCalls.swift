@@ -1,4 +1,4 @@
-public import Concurrency
+package import Concurrency
 import DequeModule
 import Synchronization
 
@@ -25,7 +25,7 @@ public final class WaitingCalls: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter clock: signals the calls' deadlines.
-    public init(clock: any AlarmClock) {
+    package init(clock: any AlarmClock) {
         deadlines = Deadlines(clock)
         (work, continuation) = AsyncStream.makeStream()
     }

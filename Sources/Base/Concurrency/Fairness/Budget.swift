@@ -2,41 +2,41 @@
 /// much more each may have.
 ///
 /// A pure value: who owns it counts what it keeps, and asks before it takes more.
-public struct Budget<Peer: Hashable> {
+package struct Budget<Peer: Hashable> {
     /// The limit on what all peers use together.
-    public var limit: Int
+    package var limit: Int
     /// What any peer may use, however much the others do.
-    public let minimum: Int
+    package let minimum: Int
     @usableFromInline var counted = 0
     /// What all peers use now.
     @inlinable
-    public var used: Int { counted }
+    package var used: Int { counted }
     @usableFromInline var peers: [Peer: Int] = [:]
 
     /// A budget of which nothing is used.
     @inlinable
-    public init(limit: Int, minimum: Int = 0) {
+    package init(limit: Int, minimum: Int = 0) {
         self.limit = limit
         self.minimum = minimum
     }
 
     /// What a peer uses now.
     @inlinable
-    public func used(by peer: Peer) -> Int { peers[peer] ?? 0 }
+    package func used(by peer: Peer) -> Int { peers[peer] ?? 0 }
 
     /// How many peers use something.
     @inlinable
-    public var peerCount: Int { peers.count }
+    package var peerCount: Int { peers.count }
 
     /// The peers that use the most, the first one most of all.
     @inlinable
-    public func largest(_ count: Int) -> [(peer: Peer, used: Int)] {
+    package func largest(_ count: Int) -> [(peer: Peer, used: Int)] {
         Array(peers.sorted { $0.value > $1.value }.prefix(count)).map { (peer: $0.key, used: $0.value) }
     }
 
     /// Whether a peer has used its share, so that it must not be read any more.
     @inlinable
-    public func isUsedUp(by peer: Peer, _ share: Share = .quarter) -> Bool {
+    package func isUsedUp(by peer: Peer, _ share: Share = .quarter) -> Bool {
         let own = used(by: peer)
         return own > minimum && own >= share.part(whereFree: limit - used)
     }
@@ -44,7 +44,7 @@ public struct Budget<Peer: Hashable> {
     /// Whether a peer may take so much more. Who uses nothing may take all that is free: one reply may be as large as the
     /// budget, one after another.
     @inlinable
-    public func has(_ amount: Int, for peer: Peer, _ share: Share = .quarter) -> Bool {
+    package func has(_ amount: Int, for peer: Peer, _ share: Share = .quarter) -> Bool {
         let own = used(by: peer)
         if own + amount <= minimum { return true }
         guard own > 0 else { return amount <= limit - used }
@@ -53,7 +53,7 @@ public struct Budget<Peer: Hashable> {
 
     /// Takes so much for a peer if it may have it.
     @inlinable
-    public mutating func take(_ amount: Int, for peer: Peer, _ share: Share = .quarter) -> Bool {
+    package mutating func take(_ amount: Int, for peer: Peer, _ share: Share = .quarter) -> Bool {
         guard has(amount, for: peer, share) else { return false }
         add(amount, to: peer)
         return true
@@ -62,7 +62,7 @@ public struct Budget<Peer: Hashable> {
     /// Counts what a peer uses more, or less if `amount` is negative. For what is there already, which can only be
     /// counted.
     @inlinable
-    public mutating func add(_ amount: Int, to peer: Peer) {
+    package mutating func add(_ amount: Int, to peer: Peer) {
         guard amount != 0 else { return }
         let own = used(by: peer) + amount
         peers[peer] = own == 0 ? nil : own

@@ -1,16 +1,16 @@
 /// What somebody has counted in a ``Budget`` for what it keeps. It counts in steps, so that the small and short things,
 /// which are most, cost nothing.
-public struct Charge: Sendable {
+package struct Charge: Sendable {
     /// What is counted now: 0, or at least a step.
-    public private(set) var counted = 0
+    package private(set) var counted = 0
     private let step: Int
 
     /// Nothing is counted yet; amounts below `step` never are.
-    public init(step: Int) { self.step = step }
+    package init(step: Int) { self.step = step }
 
     /// What to add to the budget now that `amount` is kept; nil if that has changed too little.
     @inline(__always)
-    public mutating func change(to amount: Int) -> Int? {
+    package mutating func change(to amount: Int) -> Int? {
         // What is less than a step could not be taken off any more.
         let amount = amount < step ? 0 : amount
         guard amount >= counted + step || amount + step <= counted else { return nil }

@@ -1,11 +1,11 @@
-public import DequeModule
+package import DequeModule
 
 /// Whose turn it is: the peers take turns, and so do the members of each peer, such as its connections.
 ///
 /// A peer with a thousand members gets as many turns as a peer with one. Newcomers, of whom nobody waited before, can have
 /// every other turn: who asks for one thing at a time then waits for one long thing of the others, not for one of each. A
 /// pure value. Its code goes into the modules that use it: unspecialized, a turn costs them 5,000 instructions.
-public struct Ring<Peer: Hashable, Member> {
+package struct Ring<Peer: Hashable, Member> {
     @usableFromInline var order = Deque<Peer>()
     /// Peers that have had no turn since they wait, if they come first.
     @usableFromInline var newcomers = Deque<Peer>()
@@ -16,20 +16,20 @@ public struct Ring<Peer: Hashable, Member> {
     @usableFromInline var waiting = 0
     /// How many members wait for their turn.
     @inlinable
-    public var count: Int { waiting }
+    package var count: Int { waiting }
 
     /// A ring in which nobody waits.
     /// - Parameter newcomersFirst: whether every other turn is for peers that have had none since they wait.
     @inlinable
-    public init(newcomersFirst: Bool = false) { self.newcomersFirst = newcomersFirst }
+    package init(newcomersFirst: Bool = false) { self.newcomersFirst = newcomersFirst }
 
     /// Whether nobody waits.
     @inlinable
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// A member waits for a turn, after the others of its peer; a peer that has not waited comes after the others.
     @inlinable
-    public mutating func append(_ member: Member, of peer: Peer) {
+    package mutating func append(_ member: Member, of peer: Peer) {
         waiting += 1
         guard members[peer]?.append(member) == nil else { return }
         members[peer] = [member]
@@ -38,7 +38,7 @@ public struct Ring<Peer: Hashable, Member> {
 
     /// The member whose turn it is, which no longer waits. Its peer is the last one now.
     @inlinable
-    public mutating func next() -> Member? {
+    package mutating func next() -> Member? {
         let jumps = !newcomers.isEmpty && (order.isEmpty || !hasJumped)
         hasJumped = jumps && !order.isEmpty
         guard let peer = jumps ? newcomers.popFirst() : order.popFirst() else { return nil }
@@ -59,7 +59,7 @@ public struct Ring<Peer: Hashable, Member> {
 
     /// The member whose turn it is among the peers that fit, for whom there is room while there is none for others.
     @inlinable
-    public mutating func next(where fits: (Peer) -> Bool) -> Member? {
+    package mutating func next(where fits: (Peer) -> Bool) -> Member? {
         let found = order.firstIndex(where: fits)
         if let index = newcomers.firstIndex(where: fits), found == nil || !hasJumped {
             hasJumped = found != nil
@@ -71,13 +71,13 @@ public struct Ring<Peer: Hashable, Member> {
 
     /// Whether one of the peers that wait fits.
     @inlinable
-    public func contains(where fits: (Peer) -> Bool) -> Bool {
+    package func contains(where fits: (Peer) -> Bool) -> Bool {
         newcomers.contains(where: fits) || order.contains(where: fits)
     }
 
     /// Those that fit no longer wait.
     @inlinable
-    public mutating func removeAll(of peer: Peer, where fits: (Member) -> Bool) {
+    package mutating func removeAll(of peer: Peer, where fits: (Member) -> Bool) {
         guard var left = members[peer] else { return }
         left.removeAll(where: fits)
         waiting -= (members[peer]?.count ?? 0) - left.count

@@ -1,7 +1,7 @@
 /// How much of a limit one peer may use.
 ///
 /// A peer is whoever must not harm the others: a user of this device, a user of a gateway, an address of the network.
-public enum Share: Sendable, Hashable {
+package enum Share: Sendable, Hashable {
     /// For every peer that is not named.
     case quarter
     /// For a peer behind which several programs are, such as the scripts.
@@ -11,7 +11,7 @@ public enum Share: Sendable, Hashable {
 
     /// The share of a limit that does not depend on what others use: for connections, sessions, uploads. At least one.
     @inlinable
-    public func part(of limit: Int) -> Int {
+    package func part(of limit: Int) -> Int {
         switch self {
         case .quarter: max(limit / 4, 1)
         case .half: max(limit / 2, 1)
@@ -25,7 +25,7 @@ public enum Share: Sendable, Hashable {
     /// left for a newcomer: with n equal peers each gets a part of n + 3. This is the dynamic threshold of Choudhury and
     /// Hahne (IEEE/ACM Transactions on Networking 6, 1998), known from switches with shared memory.
     @inlinable
-    public func part(whereFree free: Int) -> Int {
+    package func part(whereFree free: Int) -> Int {
         switch self {
         case .quarter: max(free, 0) / 3
         case .half, .whole: max(free, 0)

@@ -5,9 +5,9 @@ internal import Glibc
 ///
 ///     let layers = FileLayers([(Place.configuration, "/etc/x"), (.shipped, "/usr/share/x")], .init("procedure", …))
 ///     layers.file("distance")?.text()
-public struct FileLayers<Place: Sendable & Equatable>: Sendable {
+package struct FileLayers<Place: Sendable & Equatable>: Sendable {
     /// What such a file is.
-    public struct Kind: Sendable {
+    package struct Kind: Sendable {
         /// What people call it, such as `macro`.
         let noun: String
         /// What follows the name in its path: `.js`, or `/Action.js` for a folder of its own.
@@ -17,7 +17,7 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
         /// Why a text is not such a name, as a sentence; nil if it is one. A name must not lead to another folder.
         let problem: @Sendable (String) -> String?
 
-        public init(
+        package init(
             _ noun: String,
             ending: String = ".js",
             maximumBytes: Int,
@@ -33,29 +33,29 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
     }
 
     /// One of the files.
-    public struct File: Sendable, Equatable {
-        public let name: String
-        public let place: Place
-        public let path: String
+    package struct File: Sendable, Equatable {
+        package let name: String
+        package let place: Place
+        package let path: String
         /// Files of the same name in later folders.
-        public let shadows: [String]
+        package let shadows: [String]
         let maximumBytes: Int
 
         /// Its text, as it is now.
-        public func text() -> Result<String, FileText.Problem> { FileText.read(path, maximumBytes: maximumBytes) }
+        package func text() -> Result<String, FileText.Problem> { FileText.read(path, maximumBytes: maximumBytes) }
     }
 
     private let folders: [(place: Place, path: String)]
     private let kind: Kind
 
     /// - Parameter folders: in order of precedence.
-    public init(_ folders: [(place: Place, path: String)], _ kind: Kind) {
+    package init(_ folders: [(place: Place, path: String)], _ kind: Kind) {
         self.folders = folders
         self.kind = kind
     }
 
     /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
-    public func files() -> (files: [File], problems: [String]) {
+    package func files() -> (files: [File], problems: [String]) {
         // Swift holds names for equal that differ in Unicode's normal form.
         var names: Set<[UInt8]> = []
         var problems: [String] = []
@@ -81,7 +81,7 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
     }
 
     /// The file used for a name; nil if there is none.
-    public func file(_ name: String) -> File? {
+    package func file(_ name: String) -> File? {
         guard kind.problem(name) == nil else { return nil }
         let found = folders.map { ($0.place, path(of: name, in: $0.path)) }.filter { Self.isFile($0.1) }
         return found.first.map { place, path in

@@ -1,9 +1,9 @@
 /// Names that are part of a path, and never one themselves.
-public enum PlainName {
-    public static let expectation = "letters, digits, _ and -"
+package enum PlainName {
+    package static let expectation = "letters, digits, _ and -"
 
     /// Whether it has 1 to 100 letters, digits, `_` and `-` of ASCII, and does not look like a flag.
-    public static func isValid(_ name: some StringProtocol) -> Bool {
+    package static func isValid(_ name: some StringProtocol) -> Bool {
         (1...100).contains(name.utf8.count) && !name.hasPrefix("-")
             && name.utf8.allSatisfy { byte in
                 switch byte {

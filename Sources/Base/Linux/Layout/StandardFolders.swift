@@ -1,49 +1,49 @@
 internal import Glibc
 
 /// Where things are by default: the system's folders for root, the XDG folders for an ordinary user.
-public struct StandardFolders: Sendable {
-    public var config: String
-    public var socket: String
+package struct StandardFolders: Sendable {
+    package var config: String
+    package var socket: String
     /// The shipped folder, then the owner's.
-    public var mappings: [String]
-    public var sounds: String
+    package var mappings: [String]
+    package var sounds: String
     /// The shipped track of the simulated position.
-    public var track: String
+    package var track: String
     /// The shipped track of the simulated motion.
-    public var motionTrack: String
+    package var motionTrack: String
     /// The folder of the owner's scripts.
-    public var scripts: String
+    package var scripts: String
     /// The folder of the owner's macros.
-    public var macros: String
+    package var macros: String
     /// The folder of those that are shipped.
-    public var shippedMacros: String
+    package var shippedMacros: String
     /// The folder of the owner's pages.
-    public var pages: String
+    package var pages: String
     /// The folder of those that are shipped.
-    public var shippedPages: String
+    package var shippedPages: String
     /// The folder of the owner's stored procedures.
-    public var procedures: String
+    package var procedures: String
     /// The folder of those that are shipped.
-    public var shippedProcedures: String
+    package var shippedProcedures: String
     /// The owner's file of what a server of procedures wants to see.
-    public var syncToken: String
+    package var syncToken: String
     /// The folders of actions: the user's own for an ordinary user, the owner's, and the shipped one.
-    public var actions: (user: String?, owner: String, shipped: String)
+    package var actions: (user: String?, owner: String, shipped: String)
     /// The folder of the view of actions.
-    public var actionView: String
+    package var actionView: String
     /// The state of actions: root's, which everybody may read, and the user's own, for root the same.
-    public var actionStates: (system: String, own: String)
+    package var actionStates: (system: String, own: String)
     /// This program's state: for a service its own folder, which no other service may read.
-    public var state: String
-    public var media: String { "\(state)/media" }
+    package var state: String
+    package var media: String { "\(state)/media" }
 
     /// The folder of fetched procedures, separate from other state because two users share it.
-    public var fetched: String { "\(Folders.parent(of: state) ?? "")/quickconnect-sync" }
+    package var fetched: String { "\(Folders.parent(of: state) ?? "")/quickconnect-sync" }
 
     /// - Parameters:
     ///   - program: the path of the running program, beside which what is shipped is looked for.
     ///   - service: the name of its folder in `/var/lib`.
-    public init(
+    package init(
         isRoot: Bool,
         environment: [String: String],
         program: String,
@@ -104,24 +104,24 @@ public struct StandardFolders: Sendable {
     }
 
     /// Where values are kept over restarts: beside the media folder, in the state directory.
-    public static func values(beside media: String) -> String { file("values.json", beside: media) }
+    package static func values(beside media: String) -> String { file("values.json", beside: media) }
 
     /// Where what is known of schedules is kept: beside the values.
-    public static func schedules(beside media: String) -> String { file("schedules.json", beside: media) }
+    package static func schedules(beside media: String) -> String { file("schedules.json", beside: media) }
 
     private static func file(_ name: String, beside media: String) -> String {
         "\(simulated(beside: media).dropLast("simulated".count))\(name)"
     }
 
     /// Where simulated sound goes: a folder beside the media folder.
-    public static func simulated(beside media: String) -> String {
+    package static func simulated(beside media: String) -> String {
         let trimmed = trimmed(media)
         guard let slash = trimmed.lastIndex(of: "/") else { return "simulated" }
         return "\(trimmed[..<slash])/simulated"
     }
 
     /// The index of the owners of media files: `media.owners` beside `media`.
-    public static func owners(beside media: String) -> String { "\(trimmed(media)).owners" }
+    package static func owners(beside media: String) -> String { "\(trimmed(media)).owners" }
 
     private static func trimmed(_ folder: String) -> String {
         folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder

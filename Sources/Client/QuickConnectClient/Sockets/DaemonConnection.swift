@@ -1,5 +1,5 @@
 internal import Glibc
-public import Linux
+package import Linux
 
 /// A connection to the daemon: bytes out, bytes in. For one thread; only ``wait(for:before:)`` blocks.
 public final class DaemonConnection {
@@ -19,7 +19,7 @@ public final class DaemonConnection {
 
     /// Connects, or throws the error.
     /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
-    public init(path: String, before deadline: Deadline? = nil) throws(SystemCallError) {
+    package init(path: String, before deadline: Deadline? = nil) throws(SystemCallError) {
         descriptor = try UnixStreamSocket.connect(to: path, before: deadline)
     }
 
@@ -34,7 +34,7 @@ public final class DaemonConnection {
     }
 
     /// Sends as much as the kernel takes now, and returns how much that was.
-    public func sendSome(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
+    package func sendSome(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         while true {
             let count = bytes.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
@@ -47,7 +47,7 @@ public final class DaemonConnection {
 
     /// Passes on what has been received, at most 64 KiB, and nothing if there is nothing.
     /// - Returns: false if the daemon has closed the connection.
-    public func receiveSome(_ take: (UnsafeBufferPointer<UInt8>) -> Void) throws(SystemCallError) -> Bool {
+    package func receiveSome(_ take: (UnsafeBufferPointer<UInt8>) -> Void) throws(SystemCallError) -> Bool {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         mayHaveMore = count == buffer.count
         if count > 0 { buffer.withUnsafeBufferPointer { take(UnsafeBufferPointer(rebasing: $0[..<count])) } }
@@ -57,7 +57,7 @@ public final class DaemonConnection {
     }
 
     /// Waits until something can be done, and returns whether that was before the deadline.
-    public func wait(for readiness: Readiness, before deadline: Deadline?) throws(SystemCallError) -> Bool {
+    package func wait(for readiness: Readiness, before deadline: Deadline?) throws(SystemCallError) -> Bool {
         let events = readiness == .input ? POLLIN : readiness == .output ? POLLOUT : POLLIN | POLLOUT
         while true {
             var poller = pollfd(fd: descriptor, events: Int16(events), revents: 0)

@@ -1,5 +1,5 @@
 internal import Glibc
-public import Linux
+package import Linux
 internal import Synchronization
 
 /// The bytes on their way to the daemon: whole lines. One thread fills and empties it; another may add the last lines
@@ -50,7 +50,7 @@ public final class Outbox: Sendable {
 
     /// Sends what the kernel takes now.
     /// - Parameter send: sends some of the bytes, and returns how many.
-    public func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
+    package func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
         guard let bytes = state.withLock({ $0.take() }) else { return }
         do throws(SystemCallError) {
             let count = try send(bytes)

@@ -1,5 +1,5 @@
 internal import Glibc
-public import Linux
+package import Linux
 internal import QuickConnect
 
 /// Where a client looks for the daemon's socket.
@@ -22,7 +22,7 @@ public enum SocketPaths {
     /// No daemon answered: each path, and what happened there.
     public struct NoDaemon: Error, Sendable, CustomStringConvertible {
         /// Each path that was tried, and what happened there.
-        public var attempts: [(path: String, failure: SystemCallError)]
+        package var attempts: [(path: String, failure: SystemCallError)]
 
         /// `no daemon answers:`, and a line for each path.
         public var description: String { (["no daemon answers:"] + reasons.map { "  \($0)" }).joined(separator: "\n") }
