@@ -23,10 +23,17 @@ struct BrokerSecretTests {
             #expect(try BrokerSecrets.credential(name, ["CREDENTIALS_DIRECTORY": folder.path]).get() == nil)
         }
         #expect(try BrokerSecrets.credential("mqtt.user", [:]).get() == nil)
+        try folder.write("\nann\n", to: "mqtt.user")
+        #expect(throws: FileText.Problem.self) {
+            try BrokerSecrets.credential("mqtt.user", ["CREDENTIALS_DIRECTORY": folder.path]).get()
+        }
     }
 
-    @Test(arguments: [("ge\0heim", "NUL byte in line 1"), ("ge\theim\n", "U+0009"), ("geheim\u{85}", "U+0085")])
-    func `have no control characters`(text: String, problem: String) throws {
+    @Test(arguments: [
+        ("ge\0heim", "NUL byte in line 1"), ("ge\theim\n", "U+0009"), ("geheim\u{85}", "U+0085"), ("", "first line"),
+        ("\ngeheim\n", "first line"), ("\u{FEFF}\r\ngeheim", "first line"),
+    ])
+    func `have a first line, and no control characters in it`(text: String, problem: String) throws {
         let folder = try TestFolder()
         try folder.write(text, to: "mqtt.password")
         guard case .failure(let found) = BrokerSecrets.file(folder("mqtt.password")) else {
