@@ -32,7 +32,7 @@ public struct UnreadableMessage: Error, Sendable, Hashable {
 
 extension JSONError {
     /// The code of an error reply.
-    var code: CommandError.Code {
+    package var code: CommandError.Code {
         if case .tooDeep = self { .tooLarge } else { .badRequest }
     }
 }

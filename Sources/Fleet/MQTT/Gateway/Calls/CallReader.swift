@@ -162,35 +162,30 @@ package struct CallReader: Sendable {
         guard let text = String(validating: payload, as: UTF8.self) else {
             return .failure(CommandError(.badRequest, "the payload is not UTF-8"))
         }
-        if ["", "undefined"].contains(text) { return .success(.none) }
-        switch kind(of: payload) {
-        case .json: return .success(.json(payload.contains(where: isBreak) ? unbroken(payload) : text))
-        case .text: return .success(.json(JSONValue.string(text).text))
-        case .tooDeep:
-            return .failure(CommandError(.tooLarge, "the payload has too many arrays and objects inside each other"))
+        guard text.unicodeScalars.first != "\u{FEFF}" else {
+            let message = "the payload begins with U+FEFF, a byte order mark, which nobody sees; send it without"
+            return .failure(CommandError(.badRequest, message))
         }
+        if ["", "undefined"].contains(text) { return .success(.none) }
+        do throws(JSONError) { try check(payload) } catch {
+            guard case .syntax = error else {
+                return .failure(CommandError(error.code, "the payload has \(error.message)"))
+            }
+            return .success(.json(JSONValue.string(text).text))
+        }
+        return .success(.json(payload.contains(where: isBreak) ? unbroken(payload) : text))
     }
 
-    private enum Kind {
-        case json, text, tooDeep
-    }
-
-    private static func kind(of payload: [UInt8]) -> Kind {
-        payload.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes)
-            do throws(JSONError) {
+    private static func check(_ payload: [UInt8]) throws(JSONError) {
+        let result = payload.withUnsafeBufferPointer { bytes in
+            Result { () throws(JSONError) in
+                var scanner = JSONScanner(bytes)
                 try scanner.skipValue()
                 try scanner.finish()
-            } catch {
-                if case .tooDeep = error { return .tooDeep }
-                return .text
-            }
-            switch scanner.problem {
-            case nil: return .json
-            case .tooDeep?: return .tooDeep
-            case .number?, .halfPair?: return .text
+                if let problem = scanner.problem { throw problem.error }
             }
         }
+        try result.get()
     }
 
     private static func isBreak(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
