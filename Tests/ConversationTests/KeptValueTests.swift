@@ -85,10 +85,13 @@ struct KeptValueTests {
         #expect(!String(decoding: try state.data("values.json"), as: UTF8.self).contains("door"))
     }
 
-    @Test(arguments: ["", "rubbish", #"{"version":1}"#, #"{"version":9,"values":{"count":1}}"#, "{\"version\":1,\"val"])
+    @Test(arguments: [
+        "", "rubbish", "\0\0\0", "[]", #"{"version":1}"#, #"{"version":9,"values":{"count":1}}"#,
+        "{\"version\":1,\"val",
+    ])
     func `a damaged file is told and set aside, and the daemon starts`(text: String) async throws {
         let (mappings, state) = (try TestFolder(), try TestFolder())
-        try text.write(toFile: state("values.json"), atomically: true, encoding: .utf8)
+        try state.write(text, to: "values.json")
         let daemon = try await daemon(mappings, state: state)
         #expect(try await value(daemon, "count") == 0)
         try await eventually("it is told") { daemon.log.contains("values.json.damaged") }
@@ -96,6 +99,25 @@ struct KeptValueTests {
         #expect(try await value(daemon, "count&msg=2") == 2)
         #expect(try await daemon.stop() == .status(0))
         #expect(String(decoding: try state.data("values.json"), as: UTF8.self).contains(#""count":2"#))
+    }
+
+    @Test func `each damaged copy stays, of values and of schedules`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        for copy in ["", ".2", ".3"] {
+            for name in ["values.json", "schedules.json"] { try state.write("damage\(copy)", to: name) }
+            let daemon = try await daemon(mappings, state: state)
+            try await eventually("it is told") {
+                ["values.json", "schedules.json"].allSatisfy {
+                    daemon.log.contains("it is now \(state($0)).damaged\(copy)")
+                }
+            }
+            #expect(try await daemon.stop() == .status(0))
+        }
+        for copy in ["", ".2", ".3"] {
+            for name in ["values.json", "schedules.json"] {
+                #expect(try state.data("\(name).damaged\(copy)") == Data("damage\(copy)".utf8))
+            }
+        }
     }
 
     @Test func `a kept value that does not fit becomes its default, with a warning`() async throws {

@@ -257,8 +257,9 @@ struct ScheduleBookTests {
         #expect(ScheduleRecords(records.json) == records)
         #expect(self.book(records, at: 23).report(of: "night")?.result == "timeout")
         let wrong: JSONValue = ["version": 1, "spans": [[3, 1], 7, ["a"]], "runs": [1]]
-        for rubbish in [.null, [], ["version": 2, "newest": 7], wrong] as [JSONValue] {
-            #expect(ScheduleRecords(rubbish) == ScheduleRecords())
+        #expect(ScheduleRecords(wrong) == ScheduleRecords())
+        for rubbish in [.null, [], ["version": 2, "newest": 7]] as [JSONValue] {
+            #expect(ScheduleRecords(rubbish) == nil)
         }
     }
 }

@@ -13,6 +13,7 @@ import Testing
 @Suite("Running schedules", .serialized)
 struct SchedulerTests {
     private static let place = SourceLocation(file: "own.yaml", line: 1, column: 1)
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let folder: TestFolder
 
     init() throws {
@@ -26,8 +27,7 @@ struct SchedulerTests {
     }
 
     private static func scheduler(_ path: String, now: @escaping @Sendable () -> Int64) -> Scheduler {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return Scheduler(path: path, built: 0, place: nil, logger: logger, now: now)
+        Scheduler(path: path, built: 0, place: nil, logger: logger, now: now)
     }
 
     /// Each day at the time that it will be in so many seconds.
@@ -148,7 +148,7 @@ struct SchedulerTests {
             _ = try await client.lines(1)
             await scheduler.stop()
             _ = client.take()
-            let records = ScheduleRecords.read(folder("schedules.json"))
+            let records = ScheduleRecords.read(folder("schedules.json"), Self.logger)
             let last = try #require(records.runs["tick"]?.last)
             #expect(try #require(records.ended) >= last)
             // The timer comes for the other one, which does not run any more.

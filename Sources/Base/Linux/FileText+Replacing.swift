@@ -39,8 +39,15 @@ extension FileText {
 }
 
 extension FileText {
-    /// Renames a file, replacing what has that name.
-    package static func setAside(_ path: String, as other: String) throws(SystemCallError) {
+    /// Renames a file that cannot be read to `PATH.damaged`, or where that is taken to `PATH.damaged.2` and so on.
+    /// - Returns: its path now.
+    package static func setAside(_ path: String) throws(SystemCallError) -> String {
+        var (other, number) = ("\(path).damaged", 1)
+        while exists(other) {
+            number += 1
+            other = "\(path).damaged.\(number)"
+        }
         try SystemCallError.check("rename") { rename(path, other) }
+        return other
     }
 }

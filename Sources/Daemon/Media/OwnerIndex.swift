@@ -136,8 +136,8 @@ extension MediaOwners {
         }
         let all = "all files of the media folder are root's now"
         do throws(SystemCallError) {
-            try FileText.setAside(path, as: "\(path).damaged")
-            logger.error("\(path) \(reason); it is kept as \(path).damaged, and \(all)")
+            let other = try FileText.setAside(path)
+            logger.error("\(path) \(reason); it is kept as \(other), and \(all)")
             return true
         } catch {
             logger.error("\(path) \(reason), and stays as it is (\(error)); \(all), and new owners are not kept")

@@ -8,8 +8,7 @@ import Synchronization
 
 /// Keeps values over restarts, in a file of the state directory: `{"version": 1, "values": {"NAME": VALUE}}`.
 ///
-/// It is written atomically, at most once a second. A file that cannot be read is renamed, and does not prevent a
-/// start.
+/// It is written atomically, at most once a second.
 final class ValueFile: ValueKeeper {
     let kept: JSONObject
     private let path: String
@@ -41,21 +40,9 @@ final class ValueFile: ValueKeeper {
     }
 
     private static func read(_ path: String, _ logger: Logger) -> JSONObject {
-        guard FileText.exists(path) else { return [:] }
-        switch FileText.exact(path, maximumBytes: maxBytes) {
-        case .success(let text):
-            let root = (try? JSONParser.parse(text))?.objectValue
-            if root?["version"] == .integer(version), let values = root?["values"]?.objectValue { return values }
-            setAside(path, "does not hold what was kept", logger)
-        case .failure(let problem): setAside(path, problem.message, logger)
-        }
-        return [:]
-    }
-
-    private static func setAside(_ path: String, _ reason: String, _ logger: Logger) {
-        let other = "\(path).damaged"
-        logger.error("the kept values in \(path) are lost: the file \(reason); it is now \(other)")
-        do throws(SystemCallError) { try FileText.setAside(path, as: other) } catch { logger.error("\(error)") }
+        StateFile.read(path, "the kept values", maximumBytes: maxBytes, logger: logger) { json in
+            json.objectValue?["version"] == .integer(version) ? json.objectValue?["values"]?.objectValue : nil
+        } ?? [:]
     }
 
     func keep(_ values: @escaping @Sendable () -> JSONObject) {

@@ -1,6 +1,7 @@
 import Calendar
 import JSON
 import Linux
+import Logging
 import QuickConnect
 
 /// What is known of schedules over restarts: a file of the state folder, `{"version": 1, "newest", "ended"?, "place"?:
@@ -31,9 +32,9 @@ struct ScheduleRecords: Equatable {
 
     init() {}
 
-    /// Reads what ``json`` writes. What is damaged is as if it had not been kept.
-    init(_ json: JSONValue) {
-        guard let root = json.objectValue, root["version"] == .integer(Self.version) else { return }
+    /// Reads what ``json`` writes; nil where it is something else. A part that is damaged is as if it had not been kept.
+    init?(_ json: JSONValue) {
+        guard let root = json.objectValue, root["version"] == .integer(Self.version) else { return nil }
         newest = root["newest"]?.integerValue ?? 0
         ended = root["ended"]?.integerValue
         let degrees = root["place"]?.arrayValue?.compactMap(\.numberValue) ?? []
@@ -75,9 +76,10 @@ struct ScheduleRecords: Equatable {
     }
 
     /// Those of a file; none if there is no such file, or it cannot be read.
-    static func read(_ path: String) -> ScheduleRecords {
-        guard case .success(let text) = FileText.exact(path, maximumBytes: maxBytes) else { return ScheduleRecords() }
-        return (try? JSONParser.parse(text)).map { ScheduleRecords($0) } ?? ScheduleRecords()
+    static func read(_ path: String, _ logger: Logger) -> ScheduleRecords {
+        StateFile.read(path, "the kept runs of schedules", maximumBytes: maxBytes, logger: logger) {
+            ScheduleRecords($0)
+        } ?? ScheduleRecords()
     }
 
     /// Waits until they are on the disk.

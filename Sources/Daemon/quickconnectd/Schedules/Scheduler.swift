@@ -64,7 +64,7 @@ final class Scheduler: Sendable {
         self.logger = logger
         self.now = now
         keepsPlace = !isSimulated
-        var records = ScheduleRecords.read(path)
+        var records = ScheduleRecords.read(path, logger)
         if isSimulated { records.place = nil }
         state = Mutex(State(book: ScheduleBook(records, built: built, now: now(), place: place)))
     }

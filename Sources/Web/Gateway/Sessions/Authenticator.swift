@@ -70,8 +70,7 @@ final class Authenticator {
     private func setSessionsAside() {
         let lost = "\(Self.sessionsFile) was damaged: everybody has to log in again"
         do throws(SystemCallError) {
-            try folder.setAside(Self.sessionsFile)
-            damage = "\(lost); it is kept as \(Self.sessionsFile).damaged"
+            damage = "\(lost); it is kept as \(try folder.setAside(Self.sessionsFile))"
         } catch {
             damage = "\(lost); it cannot be kept: \(error)"
         }

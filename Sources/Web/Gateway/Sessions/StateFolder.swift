@@ -31,9 +31,8 @@ struct StateFolder: Sendable {
     }
 
     /// Keeps a file that cannot be read as NAME.damaged.
-    func setAside(_ name: String) throws(SystemCallError) {
-        try FileText.setAside("\(path)/\(name)", as: "\(path)/\(name).damaged")
-    }
+    /// - Returns: its path now.
+    func setAside(_ name: String) throws(SystemCallError) -> String { try FileText.setAside("\(path)/\(name)") }
 
     func write(_ value: JSONValue, to name: String) throws(SystemCallError) {
         try FileText.replace("\(path)/\(name)", with: value.text + "\n")
