@@ -39,6 +39,35 @@ import Testing
         #expect(fix.position(source: "x")?.altitude == nil)
     }
 
+    @Test func `a heading is less than 360, and none while the device stands`() {
+        let headings: [(speed: Double, track: Double, heading: Double?)] = [
+            (0, 10, nil), (1, 10, 10), (1, 360, 0), (.nan, 359.5, 359.5),
+        ]
+        for (speed, track, heading) in headings {
+            var fix = good
+            (fix.speed, fix.track) = (speed, track)
+            #expect(fix.position(source: "x")?.heading == heading, "\(speed), \(track)")
+        }
+    }
+
+    /// The position of a report with these members, too.
+    private func read(_ members: String) throws -> Position {
+        let line = #"{"class":"TPV","mode":3,"lat":47.5,"lon":8.5,\#(members)}"#
+        guard case .fix(let fix) = try LineUnpacker().report(line, receiver: nil, at: nil) else {
+            throw NotInTime(description: "no fix: \(line)")
+        }
+        return try #require(fix.position(source: "x"))
+    }
+
+    @Test func `an accuracy below zero is unknown, and a time that is not in gpsd's form`() throws {
+        #expect(try read(#""epx":4,"epy":3"#).accuracy == 5 && read(#""epx":-1,"epy":3"#).accuracy == nil)
+        #expect(try read(#""time":"2026-11-28T10:42:23Z""#).time == 1_795_862_543)
+        #expect(try read(#""time":"2026-11-28T10:42:23.500Z""#).time == 1_795_862_543.5)
+        for time in ["2026-11-28 10:42:23Z", "2026-11-28T10:42:23+01:00", "2026-11-28", ""] {
+            #expect(try read(#""time":"\#(time)""#).time == nil, "\(time)")
+        }
+    }
+
     @Test func `the progress of a fix tells what is missing first`() {
         var progress = FixProgress()
         #expect(progress.stage == .unreachable)
@@ -63,6 +92,29 @@ import Testing
         }
         progress.note(.fix(good), at: good.time + 1)
         #expect(progress.stage == .no3DFix)
+    }
+
+    @Test func `who waits for no time is told that it was too short`() {
+        var progress = FixProgress()
+        for isConnected in [false, true] {
+            if isConnected { progress.connected() }
+            let error = progress.error(.timeout, "gpsd", after: 0)
+            #expect(error.message == "no position within 0.0 s: that is too short for gpsd to answer")
+            #expect(error.details["fix"] == nil)
+        }
+        #expect(progress.error(.timeout, "gpsd", after: 1).message.contains("is it stopped?"))
+    }
+
+    @Test func `what is not understood is said when it is gone, too`() {
+        var progress = FixProgress()
+        progress.connected()
+        progress.note(.unreadable("HTTP/1.1 400\u{1B}"), at: 0)
+        for _ in 0..<2 {
+            #expect(progress.sentence("gpsd").hasSuffix(#"does not understand: "HTTP/1.1 400\u001B""#))
+            progress.lost(Unreachable(reason: "it closed the connection"))
+        }
+        progress.connected()
+        #expect(progress.stage == .frozen && progress.sentence("gpsd").contains("is it stopped?"))
     }
 
     @Test func `a week counter that has begun anew is no matter of this device's clock`() {

@@ -134,6 +134,8 @@ struct WatchTests {
         #"{"class":"TPV","device":"/dev/a","mode":3,"time":"TIME","lat":3.0,"lon":2.0,"alt":512.0}"#,
         #"{ "class": "TPV", "device": "/dev/a", "mode": 3, "time": "TIME", "lat": 3.0, "lon": 2.0, "altMSL": 512.0 }"#,
         #"{"mode": 3,"time":"TIME", "lat":3,"lon":2,"alt":1, "altMSL":512, "device":"/dev/a","class":"TPV"}"#,
+        #"{"class":"TPV","device":null,"mode":3,"time":"TIME","lat":3.0,"lon":2.0,"altMSL":512.0,"speed":null}"#,
+        #"{"class":"TPV","device":"/dev/a","mode":3,"time":"TIME","l\u0061t":3.0,"lon":2.0,"altMSL":512.0}"#,
     ])
     func `a position is one in whichever way it is written`(line: String) async throws {
         let caller = position(.init(timeout: 30, needsAltitude: true))
@@ -144,13 +146,25 @@ struct WatchTests {
         #expect(found.latitude == 3 && found.longitude == 2 && found.altitude == 512)
     }
 
-    @Test func `a line without end is not kept`() async throws {
+    /// A report that cannot be read, what other servers say, and a line that is longer than any of gpsd's.
+    @Test(arguments: [
+        #"{"class":"TPV","device":"/dev/a","mode":3,"lat":"47.5","lon":2.0}"#, "HTTP/1.1 400 Bad Request",
+        "SSH-2.0-OpenSSH_9.2", "$GPGGA,104223.00,,,,,0,00,99.99,,,,,,*6A", #"{"error":"no"}"#,
+        String(repeating: "x", count: 80_000),
+    ])
+    func `what is not understood is named until there is a fix, over the same connection`(line: String) async throws {
         let caller = position(.init(timeout: 30))
         try await server.awaitClient()
-        for _ in 0..<20 { server.send(String(repeating: "x", count: 4096)) }
-        try await server.awaitClient()
+        server.say(line)
+        func isNamed() -> Bool {
+            provider.shared.withLock { $0.progress }.sentence("gpsd").hasPrefix(
+                "gpsd says something that this program does not understand: \""
+            )
+        }
+        try await eventually("it is named") { isNamed() }
         server.fix(4, from: "/dev/a")
-        #expect(try await caller.value.get().latitude == 4 && source.openings.withLock { $0 } == 2)
+        #expect(try await caller.value.get().latitude == 4 && source.openings.withLock { $0 } == 1)
+        #expect(!isNamed())
     }
 
     @Test func `what is no position is no fix: the receiver is there`() async throws {

@@ -17,7 +17,6 @@ func readReports(_ bytes: UnsafeBufferPointer<UInt8>) {
         let line = String(decoding: line.prefix(10_000), as: UTF8.self)
         now += 1
         for report in [unpacker.report(line, receiver: nil, at: nil), unpacker.report(line, receiver: "a", at: now)] {
-            guard let report else { continue }
             if choice.admits(report, at: start + .seconds(now - 1_700_000_000), now: now) {
                 progress.note(report, at: now)
             }

@@ -71,7 +71,8 @@ static inline struct qc_gps_report qc_gps_report(const struct gps_data_t *data) 
     report.longitude = data->fix.longitude;
     // gpsd before 3.20 says `alt`, and means the same.
     report.altitude = isfinite(data->fix.altMSL) ? data->fix.altMSL : data->fix.altitude;
-    report.eph = isfinite(data->fix.eph) ? data->fix.eph : hypot(data->fix.epx, data->fix.epy);
+    report.eph = data->fix.eph;
+    if (!isfinite(report.eph) && data->fix.epx >= 0 && data->fix.epy >= 0) report.eph = hypot(data->fix.epx, data->fix.epy);
     report.epv = data->fix.epv;
     report.speed = data->fix.speed;
     report.track = data->fix.track;

@@ -22,10 +22,14 @@ struct FixProgress: Sendable {
     private var mode = 0
     private var satellites: (seen: Int, used: Int)?
     private var age = 0.0
+    /// The latest line that could not be read; nil if a fix came later.
+    private var unreadable: String?
 
     mutating func lost(_ failure: Unreachable) {
+        let unreadable = unreadable
         self = FixProgress()
         detail = failure.reason
+        self.unreadable = unreadable
     }
 
     mutating func connected() {
@@ -44,6 +48,9 @@ struct FixProgress: Sendable {
             noteData()
         case .otherData: noteData()
         case .fix(let fix): note(fix, at: now)
+        case .unreadable(let line):
+            unreadable = line
+            if stage == .frozen { stage = .silent }
         }
     }
 
@@ -54,6 +61,7 @@ struct FixProgress: Sendable {
 
     private mutating func note(_ fix: RawFix, at now: Double) {
         mode = fix.mode
+        unreadable = nil
         guard let position = fix.position(source: "") else {
             stage = .noFix
             return
@@ -71,13 +79,20 @@ struct FixProgress: Sendable {
                 "seen": .integer(Int64(satellites.seen)), "used": .integer(Int64(satellites.used)),
             ]
         }
+        // Who waits less than a moment has found nothing out.
+        if seconds ?? 1 < 1, unreadable == nil, detail.isEmpty, [.unreachable, .frozen, .silent].contains(stage) {
+            return CommandError(code, "no position\(time): that is too short for \(source) to answer", details: details)
+        }
         details["fix"] = fix.map(JSONValue.string)
         details["inspect"] = inspect.map(JSONValue.string)
         return CommandError(code, "no position\(time): \(sentence(source))", details: details)
     }
 
     func sentence(_ source: String) -> String {
-        switch stage {
+        if let unreadable, [.unreachable, .silent, .noFix].contains(stage) {
+            return Self.unreadable(source, unreadable)
+        }
+        return switch stage {
         case .unreachable: "\(source) cannot be reached: \(detail.isEmpty ? "it does not answer" : detail)"
         case .frozen: "\(source) accepts connections but says nothing; is it stopped?"
         case .noReceiver: "\(source) has no receiver"
@@ -86,6 +101,11 @@ struct FixProgress: Sendable {
         case .stale: staleness
         case .no3DFix: "the receiver has a fix without altitude\(sky)"
         }
+    }
+
+    static func unreadable(_ source: String, _ line: String) -> String {
+        let start = String(String.UnicodeScalarView(line.unicodeScalars.prefix(100)))
+        return "\(source) says something that this program does not understand: \(JSONValue.string(start).text)"
     }
 
     private var staleness: String {
@@ -154,7 +174,7 @@ struct ReceiverChoice: Sendable {
     ///   - now: the same in seconds since 1970.
     mutating func admits(_ report: Report, at instant: ContinuousClock.Instant, now: Double) -> Bool {
         switch report {
-        case .service, .devices, .otherData:
+        case .service, .devices, .otherData, .unreadable:
             return true
         case .sky(_, let used, let receiver):
             note(used, receiver)

@@ -82,14 +82,20 @@ extension GPSDLocationProvider {
             state.receivers = ReceiverChoice()
         }
         let receiverTime = ContinuousClock.now + Self.receiverGrace
+        var isTold = pause.hasFailed
         while isWanted {
             let end = shared.withLock { $0.nextDeadline(receiverTime) }
             if let report = try stream.next(waker, until: end) {
-                // Only after it has sent something: a service that merely accepts connections would cause a reconnect
-                // loop.
-                if pause.hasFailed { logger.notice("\(source.description) is back") }
-                pause = Self.firstPause
                 take(report)
+                if case .unreadable(let line) = report {
+                    if !isTold { logger.warning("\(FixProgress.unreadable(source.description, line))") }
+                    isTold = true
+                } else {
+                    // Only after gpsd has said something: a service that merely accepts connections, or says
+                    // something else, would cause a reconnect loop.
+                    if pause.hasFailed { logger.notice("\(source.description) is back") }
+                    pause = Self.firstPause
+                }
             }
             settle(receiverIsDue: receiverTime <= .now)
         }

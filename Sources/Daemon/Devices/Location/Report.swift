@@ -14,6 +14,8 @@ enum Report: Sendable, Equatable {
     case sky(seen: Int, used: Int, receiver: String = "")
     /// Other data of a receiver, such as AIS.
     case otherData
+    /// A line that is no message of gpsd, or a TPV report that libgps cannot read.
+    case unreadable(String)
 
     /// - Parameter receiver: the receiver it comes from.
     init(_ report: qc_gps_report, receiver: String) {
@@ -72,7 +74,8 @@ extension RawFix {
         position.accuracy = horizontalError.ifIn(0...1_000_000)
         position.altitudeAccuracy = mode >= 3 ? verticalError.ifIn(0...1_000_000) : nil
         position.speed = speed.ifIn(0...100_000)
-        position.heading = track.ifIn(0...360)
+        // As the W3C has it: none while the device stands, and less than 360.
+        position.heading = speed == 0 ? nil : track.ifIn(0...360)?.truncatingRemainder(dividingBy: 360)
         position.time = time.ifIn(1...1e11)
         return position
     }

@@ -48,8 +48,11 @@ struct GPSDSource: ReportSource {
 private final class GPSDStream: ReportStream, @unchecked Sendable {
     // Sendable because one thread at a time uses it.
     private let unpacker: LineUnpacker
-    private var lines = ReceivedLines()
+    /// gpsd's longest line has some 10 KB.
+    private var splitter = LineSplitter(limit: 1 << 16)
     private var buffer = [UInt8](repeating: 0, count: 10_240)
+    /// What has been received and not been asked for yet, the latest first.
+    private var reports: [Report] = []
 
     init(host: String, port: String) throws(Unreachable) {
         let unpacker = try LineUnpacker()
@@ -66,32 +69,28 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
     deinit { qc_gps_close(unpacker.data) }
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
-        // Several may have come at once.
-        if let report = try read() { return report }
+        if let report = reports.popLast() { return report }
         guard waker.sleep(watching: qc_gps_descriptor(unpacker.data), until: end) else { return nil }
-        return try read()
+        try receive()
+        return reports.popLast()
     }
 
-    /// The next complete report already received; nil if there is none.
-    private func read() throws(Unreachable) -> Report? {
-        while true {
-            // A line that is no report shows all the same that somebody is there.
-            if let line = lines.next() { return unpacker.report(line, receiver: nil, at: nil) ?? .service }
-            guard try receive() else { return nil }
-        }
-    }
-
-    /// - Returns: whether something came.
-    private func receive() throws(Unreachable) -> Bool {
+    private func receive() throws(Unreachable) {
         let count = recv(qc_gps_descriptor(unpacker.data), &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        if count > 0 {
-            guard lines.append(buffer[..<count]) else { throw Unreachable(reason: "it sends a line without end") }
-            return true
-        }
-        guard count < 0, errno == EAGAIN || errno == EINTR else {
+        guard count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) else {
             throw Unreachable(reason: "recv: it closed the connection")
         }
-        return false
+        buffer.withUnsafeBufferPointer { bytes in
+            splitter.split(UnsafeBufferPointer(rebasing: bytes.prefix(max(0, count)))) { line in
+                switch line {
+                case .line(let line):
+                    guard line.contains(where: { $0 > 0x20 }) else { return }
+                    reports.append(unpacker.report(String(decoding: line, as: UTF8.self), receiver: nil, at: nil))
+                case .overlong(let start): reports.append(.unreadable(String(decoding: start, as: UTF8.self)))
+                }
+            }
+        }
+        reports.reverse()
     }
 }
 
@@ -106,55 +105,32 @@ final class LineUnpacker {
 
     deinit { qc_gps_delete(data) }
 
-    /// What a line says; nil where libgps cannot read it.
+    /// What a line says.
     /// - Parameters:
     ///   - receiver: whom it comes from; nil: whom the line names.
     ///   - time: when it says it, in seconds since 1970; nil: as the line has it.
-    func report(_ line: String, receiver: String?, at time: Double?) -> Report? {
-        guard qc_gps_unpack(Self.plain(line), data) == 0 else { return nil }
+    func report(_ line: String, receiver: String?, at time: Double?) -> Report {
+        let members = (try? JSONParser.parse(line))?.objectValue
+        guard qc_gps_unpack(members.map(Self.plain) ?? line, data) == 0 else {
+            // gpsd may be newer than libgps, and have classes that libgps does not know.
+            return [nil, "TPV"].contains(members?["class"]) ? .unreadable(line) : .service
+        }
         var report = qc_gps_report(data)
         if let time { report.time = time }
         return Report(report, receiver: receiver ?? String(cString: qc_gps_device(data)))
     }
-}
 
-extension LineUnpacker {
-    /// A line as gpsd writes it: libgps wants the class first, and no space before it. Others write JSON otherwise.
-    fileprivate static func plain(_ line: String) -> String {
-        guard !line.hasPrefix(#"{"class":""#), let members = try? JSONParser.parse(line).objectValue,
-            let name = members["class"]
-        else { return line }
-        var ordered: JSONObject = ["class": name]
-        for (key, value) in members { ordered[key] = value }
-        return JSONValue.object(ordered).text
-    }
-}
-
-/// Lines out of what comes in pieces.
-struct ReceivedLines {
-    private var bytes: [UInt8] = []
-    /// How much of the bytes holds no line break.
-    private var searched = 0
-
-    /// More than gpsd's longest line, which has some 10 KB.
-    static let maxBytes = 1 << 16
-
-    /// Takes what came.
-    /// - Returns: false where it is more than a line can be.
-    mutating func append(_ piece: ArraySlice<UInt8>) -> Bool {
-        bytes += piece
-        return bytes.count <= Self.maxBytes
+    /// A line as gpsd writes it. Others write JSON otherwise, and libgps wants the class first, no space, no escape in a name
+    /// and no null. It reads another time than gpsd's, in UTC, as a wrong one.
+    private static func plain(_ members: JSONObject) -> String {
+        var plain: JSONObject = ["class": members["class"] ?? .null]
+        for (name, value) in members where value != .null && (name != "time" || isTime(value)) { plain[name] = value }
+        return JSONValue.object(plain).text
     }
 
-    /// The next whole line that is not empty, without its line break.
-    mutating func next() -> String? {
-        while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-            let line = String(decoding: bytes[..<end], as: UTF8.self)
-            bytes.removeSubrange(...end)
-            searched = 0
-            if line.utf8.contains(where: { $0 > 0x20 }) { return line }
-        }
-        searched = bytes.count
-        return nil
+    /// Whether it is `2026-11-28T10:42:23Z`, perhaps with a fraction.
+    private static func isTime(_ value: JSONValue) -> Bool {
+        guard let text = value.stringValue, text.utf8.count >= 20 else { return false }
+        return text.utf8.dropFirst(10).first == UInt8(ascii: "T") && text.utf8.last == UInt8(ascii: "Z")
     }
 }

@@ -63,7 +63,7 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
     private func report(at now: Double) -> Report {
         let step = Int(now) % max(1, 2 * lines.count - 2)
         let line = lines[step < lines.count ? step : 2 * lines.count - 2 - step]
-        return unpacker.report(line, receiver: "simulated", at: now) ?? .service
+        return unpacker.report(line, receiver: "simulated", at: now)
     }
 
     private static let maxBytes = 64 << 20
