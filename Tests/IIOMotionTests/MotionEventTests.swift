@@ -271,8 +271,8 @@ private final class Subscriber: ConnectionOutput {
 
 @Suite struct MotionTrackTests {
     @Test func `a moment between two is on the straight line, and the end is followed by the beginning`() throws {
-        let track = try #require(
-            MotionTrack("# a comment\n{\"time\":10,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":12,\"x\":1,\"y\":-1,\"z\":0}\n")
+        let track = try MotionTrack(
+            "# a comment\n{\"time\":10,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":12,\"x\":1,\"y\":-1,\"z\":0}\n"
         )
         #expect(track.duration == 2)
         #expect(track.value(at: 0) == [0, 0, 1] && track.value(at: 1) == [0.5, -0.5, 0.5])
@@ -280,12 +280,17 @@ private final class Subscriber: ConnectionOutput {
     }
 
     @Test(arguments: [
-        "", "{}", "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}",
-        "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":1,\"x\":0,\"y\":0,\"z\":1}",
-        "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":2,\"x\":\"a\",\"y\":0,\"z\":1}", "{not json",
+        ("", "no motion in it"), (#"{"time":1,"x":0,"y":0,"z":1}"#, "no motion in it"), ("{}", "no moment in line 1"),
+        ("# a comment\n\n{not json", "no moment in line 3"),
+        (#"{"time":1,"x":"a","y":0,"z":1}"#, "no moment in line 1"), (#"{"time":1,"x":0,"y":0,"z":1e308}"#, "line 1"),
+        (
+            "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":1,\"x\":0,\"y\":0,\"z\":1}",
+            "a time in line 2 that is not later"
+        ),
     ])
-    func `anything else is none`(text: String) {
-        #expect(MotionTrack(text) == nil)
+    func `anything else is none, and its line is named`(text: String, problem: String) {
+        let error = #expect(throws: FileText.Problem.self) { try MotionTrack(text) }
+        #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
     }
 
     @Test func `the shipped one is a track`() async throws {

@@ -51,11 +51,10 @@ struct SimulatedMotionSource: MotionSource {
     }
 
     private func track(_ path: String) throws(CommandError) -> MotionTrack {
-        switch FileText.read(path, maximumBytes: Self.maxBytes) {
-        case .failure(let problem): throw CommandError(.unavailable, "\(description) \(problem.message)")
-        case .success(let text):
-            if let track = MotionTrack(text) { return track }
-            throw CommandError(.unavailable, "\(description) has no motion in it")
+        do throws(FileText.Problem) {
+            return try MotionTrack(FileText.read(path, maximumBytes: Self.maxBytes).get())
+        } catch {
+            throw CommandError(.unavailable, "\(description) \(error.message)")
         }
     }
 }
@@ -71,18 +70,27 @@ extension SIMD3<Double> {
 /// The moments of a motion in order, at least two.
 struct MotionTrack {
     private let moments: [(time: Double, value: Vector)]
+    private static let form = #"{"time": 0.25, "x": 0, "y": 0, "z": 1}"#
     /// In seconds.
     var duration: Double { (moments.last?.time ?? 0) - (moments.first?.time ?? 0) }
 
-    init?(_ text: String) {
+    init(_ text: String) throws(FileText.Problem) {
         var moments: [(time: Double, value: Vector)] = []
-        for line in text.split(separator: "\n") where line.hasPrefix("{") {
-            guard let value = try? JSONParser.parse(String(line)), let members = value.objectValue else { return nil }
-            let numbers = ["time", "x", "y", "z"].compactMap { members[$0]?.numberValue }
-            guard numbers.count == 4, numbers[0] > moments.last?.time ?? -.infinity else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (number, line) in zip(1..., lines) where line.hasPrefix("{") {
+            let members = (try? JSONParser.parse(String(line)))?.objectValue
+            let numbers = ["time", "x", "y", "z"].compactMap { members?[$0]?.numberValue }.filter { abs($0) < 1e15 }
+            guard numbers.count == 4 else {
+                throw FileText.Problem(message: "has no moment in line \(number): it needs \(Self.form), below 1e15")
+            }
+            guard numbers[0] > moments.last?.time ?? -.infinity else {
+                throw FileText.Problem(message: "has a time in line \(number) that is not later than the one before")
+            }
             moments.append((numbers[0], Vector(numbers[1], numbers[2], numbers[3])))
         }
-        guard moments.count > 1 else { return nil }
+        guard moments.count > 1 else {
+            throw FileText.Problem(message: "has no motion in it: it needs two lines or more such as \(Self.form)")
+        }
         self.moments = moments
     }
 
