@@ -119,7 +119,7 @@ private struct DateReader {
         if skip("Z", or: "z") { return 0 }
         let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0
         guard sign != 0, let hour = number(2), hour < 24 else { return nil }
-        _ = skip(":")
+        guard skip(":") || !rest.isEmpty else { return sign * hour * 3_600_000 }
         guard let minute = number(2), minute < 60 else { return nil }
         return sign * (hour * 60 + minute) * 60_000
     }
