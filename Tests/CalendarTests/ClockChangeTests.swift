@@ -235,6 +235,16 @@ extension LocalTimeTests {
             }
         }
 
+        @Test(.enabled(if: hasZones("Europe/Dublin"), "tzdata lacks the zone"))
+        func `a zone that nobody knows is named, since libc takes it for UTC`() {
+            for name in ["Europe/Dublin", ":Europe/Dublin", "CET-1CEST", "", "/usr/share/zoneinfo/Europe/Dublin"] {
+                #expect(inZone(name) { _ in LocalZone.problem } == nil, "\(name)")
+            }
+            for name in ["Garbage/Zone", ":Garbage", "Europe/dublin", "/no/zone"] {
+                #expect(inZone(name) { _ in LocalZone.problem }?.contains("TZ is '\(name)'") == true, "\(name)")
+            }
+        }
+
         @Test func `a changed zone is seen by the next question`() {
             let rule = at("12:00")
             inZone("UTC") { zone in

@@ -32,6 +32,18 @@ package struct LocalZone: Sendable {
 
     package init() {}
 
+    /// What is wrong with `TZ`; nil if nothing is. libc takes a name that it does not find for UTC.
+    package static var problem: String? {
+        guard let text = getenv("TZ").map({ String(cString: $0) }) else { return nil }
+        let name = text.hasPrefix(":") ? text.dropFirst() : text[...]
+        // A rule such as CET-1CEST has digits, and needs no file.
+        let isRule = name.isEmpty || name.utf8.contains { (0x30...0x39).contains($0) }
+        guard !isRule, access(name.hasPrefix("/") ? String(name) : "/usr/share/zoneinfo/\(name)", R_OK) != 0 else {
+            return nil
+        }
+        return "the environment's TZ is '\(text)', which is no time zone of this device: local times are those of UTC"
+    }
+
     /// What the clock shows at a moment.
     package func moment(at seconds: Int64) -> LocalMoment {
         refresh()

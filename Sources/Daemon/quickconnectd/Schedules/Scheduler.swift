@@ -64,6 +64,7 @@ final class Scheduler: Sendable {
         self.logger = logger
         self.now = now
         keepsPlace = !isSimulated
+        if let problem = LocalZone.problem { logger.warning("\(problem)") }
         var records = ScheduleRecords.read(path, logger)
         if isSimulated { records.place = nil }
         state = Mutex(State(book: ScheduleBook(records, built: built, now: now(), place: place)))
