@@ -64,12 +64,19 @@ struct BridgeFormTests {
         let longest = String(repeating: "é", count: 64)
         #expect(Self.call(#"{"handlerName":"a","callbackId":"\#(longest)"}"#)?.id == longest)
         #expect(Self.call(#"{"handlerName":"a","callbackId":""}"#)?.id == "")
-        for id in [#""x\#(longest)""#, "1", "null", "[]", "{}", "true"] {
+        for id in [#""x\#(longest)""#, "1", "[]", "{}", "true"] {
             let error = Self.error(#"{"handlerName":"a","callbackId":\#(id)}"#)
             #expect(error?.code == .badRequest)
             #expect(error?.id == nil)
             #expect(error?.command == "a")
         }
+    }
+
+    @Test func `a member that is null is as absent`() {
+        let call = Self.call(#"{"handlerName":"a","callbackId":"1","responseId":null,"error":null}"#)
+        #expect(call?.command == "a" && call?.id == "1")
+        let silent = Self.call(#"{"handlerName":"a","callbackId":null}"#)
+        #expect(silent?.command == "a" && silent?.hasID == false)
     }
 
     @Test(

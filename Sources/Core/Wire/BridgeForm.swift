@@ -140,7 +140,9 @@ public enum BridgeForm {
             }
             let start = scanner.position
             try scanner.skipValue(depth: 1)
-            let value = start..<scanner.position
+            // Null is as absent.
+            let isNull = bytes.slice(start..<scanner.position).first == UInt8(ascii: "n")
+            let value = isNull ? nil : start..<scanner.position
             switch key {
             case .handlerName: handlerName = value
             case .callbackID: callbackID = value
@@ -229,7 +231,7 @@ public enum BridgeForm {
                 let code = error.code == .tooLarge ? error.code : .scriptFailed
                 return .failure(HandlerFailure(code: code, message: "the handler's answer has \(error.message)"))
             }
-            if let error, !json(error).isNull { return .failure(failure(json(error).value)) }
+            if let error { return .failure(failure(json(error).value)) }
             let name = string(handlerName, bytes)
             return .answer(
                 HandlerAnswer(
