@@ -61,6 +61,18 @@ struct OptionTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
+    @Test(arguments: ["post", "subscribe", "registerHandler"])
+    func `a name has at most 128 bytes`(command: String) async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        for long in [String(repeating: "ü", count: 65), String(repeating: "x", count: 129)] {
+            let reply = try await client.reply(command, [.string(long)])
+            #expect(reply.code == "invalid" && reply.message.contains("128 bytes; got"), "\(reply)")
+        }
+        _ = try await client.value(command, [.string(String(repeating: "ü", count: 64))])
+        #expect(try await daemon.stop() == .status(0))
+    }
+
     @Test func `at their bounds are taken, and null is nothing`() async throws {
         let daemon = try await DaemonProcess()
         let client = try daemon.connect()

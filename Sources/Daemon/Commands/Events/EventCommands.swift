@@ -11,7 +11,8 @@ struct PostBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         switch call.withString(0, { verdict($0) }) {
         case .free: break
-        case .empty, nil: throw .invalid("/0", expected: "name, a string that is not empty", got: call.gist(0))
+        case .unfit, nil:
+            throw .invalid("/0", expected: "name, a string of 1 to \(Limits.nameBytes) bytes", got: call.gist(0))
         case .taken:
             let name = call.string(0) ?? ""
             throw CommandError(.denied, "'\(name)' is an event of the device itself; choose another name for yours")
@@ -25,13 +26,13 @@ struct PostBCO: BCO {
     }
 
     private enum Verdict {
-        case free, taken, empty
+        case free, taken, unfit
         case declared(MappingEntry)
     }
 
     /// Whether a name may be posted.
     private func verdict(_ name: UnsafeBufferPointer<UInt8>) -> Verdict {
-        if name.isEmpty { return .empty }
+        guard (1...Limits.nameBytes).contains(name.count) else { return .unfit }
         if DaemonEvents.isOne(name) { return .taken }
         return values.entry(of: name).map(Verdict.declared) ?? .free
     }
