@@ -88,9 +88,13 @@ struct SetTests {
         let client = try daemon.connect()
         #expect(try await client.value("people", []) == 400)
         #expect(try await client.value("people", [["add": 20]]) == 420)
-        let error = try await client.failure("people", [.null, ["add": 1]])
-        let message = "/1/add: expected an amount by which 420 becomes an integer of at most 420; got the number 1"
-        #expect(error["message"]?.stringValue == message && error["code"] == "invalid", "\(error)")
+        for (field, parameters) in [("/1/add", [.null, ["add": 1]]), ("/0/add", [["add": 1]])]
+            as [(String, [JSONValue])]
+        {
+            let error = try await client.failure("people", .array(parameters))
+            let sentence = "expected an amount by which 420 becomes an integer of at most 420; got the number 1"
+            #expect(error["message"]?.stringValue == "\(field): \(sentence)" && error["code"] == "invalid", "\(error)")
+        }
         #expect(try await client.failure("people", [.null, ["add": 0.5]])["code"] == "invalid")
         // What JSON makes of a number that is none.
         #expect(try await client.failure("people", [.null, ["add": .null]])["code"] == "invalid")

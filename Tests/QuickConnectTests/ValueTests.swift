@@ -76,7 +76,7 @@ struct ValueTests {
             for (data, expected) in [
                 ("7", "7"), ("11", "10"), ("1e308", "10"), ("-1e308", "-5"), ("9223372036854775808", "10"),
                 ("1e19", "10"), ("3.0", "3"), ("2.5", "invalid"), ("99.5", "invalid"), ("true", "invalid"),
-                ("null", "3"),
+                ("null", "3"), (#"{"add":1e30}"#, "10"), (#"{"add":-1e30}"#, "-5"), (#"{"add":2.5}"#, "invalid"),
             ] {
                 #expect(await answer(client, data) == expected, "\(data)")
             }

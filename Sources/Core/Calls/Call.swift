@@ -98,6 +98,9 @@ public struct Call: ~Copyable, Sendable {
         return argument.isNull && place(ofArgument: index) == nil ? "nothing" : argument.gist
     }
 
+    /// The JSON pointer of an argument among the parameters as they were sent.
+    public func field(_ index: Int) -> String { "/\(place(ofArgument: index) ?? index)" }
+
     /// The value of an argument; nil if it was left out. It is built at each call: ask only once, and not for a large
     /// one.
     public subscript(index: Int) -> JSONValue? {

@@ -300,8 +300,8 @@ public struct ValueCommandObject: BCO {
 
     /// Returns the value, or sets it and returns the new one; throws `invalid` for what does not fit.
     public func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
-        if let amount = try ValueDeclaration.added(by: call) {
-            return .result(try store.add(amount, to: name, field: "/1/add"))
+        if let added = try ValueDeclaration.added(by: call) {
+            return .result(try store.add(added.amount, to: name, field: added.field))
         }
         if let value = call[0] { return .result(try store.set(name, to: value)) }
         guard let value = store[name] else {

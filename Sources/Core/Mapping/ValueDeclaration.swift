@@ -57,15 +57,16 @@ public struct ValueDeclaration: Sendable, Hashable {
         throw .invalid(field, expected: expectation, got: amount.gist)
     }
 
-    /// What a call adds to a value; nil: it sets or reads it.
-    package static func added(by call: borrowing Call) throws(CommandError) -> JSONValue? {
+    /// What a call adds to a value, and where that stands among the parameters; nil: it sets or reads it.
+    package static func added(by call: borrowing Call) throws(CommandError) -> (amount: JSONValue, field: String)? {
         guard let amount = call[1]?.objectValue?["add"] else { return nil }
+        let field = "\(call.field(1))/add"
         // What JSON makes of a number that is none. Else the call would read.
-        guard amount != .null else { throw .invalid("/1/add", expected: "a number", got: "null") }
+        guard amount != .null else { throw .invalid(field, expected: "a number", got: "null") }
         guard call[0] == nil else {
             throw .invalid("/0", expected: "null, because the option add is given", got: call.gist(0))
         }
-        return amount
+        return (amount, field)
     }
 
     private func clamped(_ value: JSONValue) -> JSONValue {
@@ -106,7 +107,7 @@ public struct ValueDeclaration: Sendable, Hashable {
         options.isOptional = true
         if isCounted {
             var add = Parameter("add", parameter.kind)
-            add.isOptional = true
+            (add.isOptional, add.isClamped) = (true, clamps)
             add.help = "what is added to it, in place of a value"
             options.members.append(Parameter.Member(add))
         }

@@ -37,7 +37,7 @@ struct ActForBCO: BCO {
         guard GatewayName.isValid(name) else {
             throw .invalid("/0", expected: "name, \(GatewayName.expectation)", got: call.gist(0))
         }
-        var options = try OptionReader(call.object(1), field: "/1", known: ["groups"])
+        var options = try OptionReader(call, 1, known: ["groups"])
         let groups = options.gatewayGroups("groups")
         try options.finish()
         try call.connection.act(for: name, groups: Set(groups))
@@ -72,7 +72,7 @@ struct CanBCO: WaitingBCO {
 
         init(_ call: borrowing Call) throws(CommandError) {
             command = call.string(0) ?? ""
-            var options = try OptionReader(call.object(2), field: "/2", known: ["verb", "groups"])
+            var options = try OptionReader(call, 2, known: ["verb", "groups"])
             verb = options.text("verb", atMost: Limits.nameBytes)
             groups = options.gatewayGroups("groups")
             try options.finish()

@@ -10,7 +10,7 @@ struct RegisterHandlerBCO: BCO {
         guard let name = call.string(0), !name.isEmpty, name.utf8.count <= Limits.nameBytes else {
             throw .invalid("/0", expected: "name, a string of 1 to \(Limits.nameBytes) bytes", got: call.gist(0))
         }
-        var options = try OptionReader(call.object(1), field: "/1", known: ["cancel"])
+        var options = try OptionReader(call, 1, known: ["cancel"])
         let hearsCancel = options.boolean("cancel") ?? false
         try options.finish()
         try router.register(name, of: call.connection, hearsCancel: hearsCancel)

@@ -29,11 +29,7 @@ struct LocationBCO: WaitingBCO {
 extension PositionWish {
     /// The options in the parameters `[options]`; the defaults if there are none.
     init(_ call: borrowing Call) throws(CommandError) {
-        var options = try OptionReader(
-            call.object(0),
-            field: "/0",
-            known: ["maximumAge", "timeout", "enableHighAccuracy"]
-        )
+        var options = try OptionReader(call, 0, known: ["maximumAge", "timeout", "enableHighAccuracy"])
         let isAnyAge = options.isNull("maximumAge")
         let maximumAge = options.number("maximumAge", in: 0...1e15, "milliseconds, or null") ?? 0
         self.init(

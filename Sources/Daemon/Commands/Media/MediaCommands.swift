@@ -103,12 +103,12 @@ enum MediaRequest {
         switch self {
         case .list, .remove: break
         case .read(let file, let offset, let bytes, _):
-            var options = try OptionReader(call.object(4), field: "/4", known: ["tag"])
+            var options = try OptionReader(call, 4, known: ["tag"])
             self = .read(file, offset: offset, bytes: bytes, isTagged: options.boolean("tag") ?? false)
             try options.finish()
         case .write(var piece, _):
             let known = ["end", "begin", "size", "shared", "replaces", "describe"]
-            var options = try OptionReader(call.object(4), field: "/4", known: known)
+            var options = try OptionReader(call, 4, known: known)
             (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
             piece.size = options.integer("size", in: Self.offsets, "bytes of the whole file")
             piece.isShared = options.boolean("shared") ?? false

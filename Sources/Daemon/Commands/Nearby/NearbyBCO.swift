@@ -10,7 +10,7 @@ struct NearbyBCO: WaitingBCO {
     private static let defaultTimeout = 3000.0
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        var options = try OptionReader(call.object(1), field: "/1", known: ["timeout"])
+        var options = try OptionReader(call, 1, known: ["timeout"])
         let timeout = options.number("timeout", in: 100...60_000, "milliseconds") ?? Self.defaultTimeout
         try options.finish()
         let search = try Self.search(call.string(0))

@@ -12,12 +12,12 @@ struct OptionReader {
     private static let maxValue = 4096
 
     /// - Parameters:
-    ///   - options: the object as received; nil if there is none.
-    ///   - field: the JSON pointer of the object, such as `/2`.
+    ///   - index: which argument of the call is the object.
     ///   - known: the names of the options. Any other name is a problem.
-    init(_ options: JSONText?, field: String, known: [String]) throws(CommandError) {
+    init(_ call: borrowing Call, _ index: Int, known: [String]) throws(CommandError) {
+        let field = call.field(index)
         self.field = field
-        guard let options else { return }
+        guard let options = call.object(index) else { return }
         var count = 0
         options.forEachMember { name, text in
             count += 1

@@ -19,7 +19,7 @@ struct RecordingStart: Sendable {
     /// The parameters `[file, action, options]`.
     init(_ call: borrowing Call) throws(CommandError) {
         let known = ["rate", "channels", "limit", "gain", "shared", "wait"]
-        var options = try OptionReader(call.object(2), field: "/2", known: known)
+        var options = try OptionReader(call, 2, known: known)
         self.options = RecordingOptions(
             rate: options.integer("rate", in: 8000...192_000, "frames a second") ?? 48_000,
             channels: options.integer("channels", in: 1...2, "1 is mono") ?? 1,

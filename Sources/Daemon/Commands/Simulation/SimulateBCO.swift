@@ -53,12 +53,12 @@ struct SimulateBCO: WaitingBCO {
     }
 
     private func numbers(of input: SimulatedInput, _ call: borrowing Call) throws(CommandError) -> [String: Double] {
-        guard let object = call.object(1) else {
+        guard call.object(1) != nil else {
             let members = input.members.map { $0.isOptional ? "\($0.name)?" : $0.name }.joined(separator: ", ")
             let expected = "value, {\(members)}, the name of a track in the media folder, or \"default\""
             throw .invalid("/1", expected: expected, got: call.gist(1))
         }
-        var reader = try OptionReader(object, field: "/1", known: input.members.map(\.name))
+        var reader = try OptionReader(call, 1, known: input.members.map(\.name))
         var numbers: [String: Double] = [:]
         for member in input.members { numbers[member.name] = reader.number(member.name, in: member.range, member.unit) }
         try reader.finish()

@@ -13,7 +13,7 @@ struct PlayAudioValCO: ValCO {
 extension PlayOptions {
     /// The parameters `[file, action, loops, options]`. −1 loops means forever.
     init(_ call: borrowing Call) throws(CommandError) {
-        var options = try OptionReader(call.object(3), field: "/3", known: ["volume", "from", "wait"])
+        var options = try OptionReader(call, 3, known: ["volume", "from", "wait"])
         let loops = call.integer(2) ?? 0
         self.init(
             loops: loops < 0 ? nil : Int(clamping: loops),

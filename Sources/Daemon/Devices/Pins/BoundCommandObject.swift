@@ -16,8 +16,8 @@ package struct BoundCommandObject: WaitingBCO {
 
     package func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         guard let hardware else { throw CommandError(.unavailable, "no hardware is used") }
-        let (value, amount) = (call[0], try ValueDeclaration.added(by: call))
-        guard value != nil || amount != nil else {
+        let (value, added) = (call[0], try ValueDeclaration.added(by: call))
+        guard value != nil || added != nil else {
             guard declaration.isInput else { return .now(.result(store[name] ?? .null)) }
             return answer(try hardware.read(name))
         }
@@ -30,7 +30,8 @@ package struct BoundCommandObject: WaitingBCO {
         return answer(
             try hardware.set(name, declaration, for: call.connection) { [declaration] now throws(CommandError) in
                 if let plan { return plan }
-                let sum = try declaration.adding(amount ?? .null, to: now, field: "/1/add")
+                let (amount, field) = added ?? (.null, "/0")
+                let sum = try declaration.adding(amount, to: now, field: field)
                 return try OutputPlan(sum, for: time, of: declaration)
             }
         )
@@ -39,7 +40,7 @@ package struct BoundCommandObject: WaitingBCO {
     private func time(_ call: borrowing Call) throws(CommandError) -> JSONValue? {
         guard let options = call[1]?.objectValue else { return nil }
         for (option, _) in options where option != "for" && option != "add" {
-            throw .invalid("/1/\(option)", expected: "for, a time such as 5s", got: option.shortened)
+            throw .invalid("\(call.field(1))/\(option)", expected: "for, a time such as 5s", got: option.shortened)
         }
         return options["for"]
     }
