@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Linux
 import QuickConnect
 import TestRig
 import Testing
@@ -82,7 +83,7 @@ struct DoctorTests {
         let findings = try findings(result.output)
         let daemon = try #require(findings["daemon"])
         #expect(daemon.state == .error && daemon.says.contains(folder("socket")))
-        #expect(daemon.fix == "sudo systemctl start quickconnectd")
+        #expect(daemon.fix == (ServiceManager.isRunning ? "sudo systemctl start quickconnectd" : "quickconnectd"))
         #expect(findings["speaker"]?.state == .error)
         #expect(try await run("quickconnect", "doctor", "nonsense").exit == .status(2))
     }

@@ -108,6 +108,28 @@ struct ExplainTests {
         #expect(row.contains(#/invalid \(\d+ s ago, 2 in all; root and its caller see its text\)/#), "\(unseen)")
     }
 
+    @Test func `shows what would steer a terminal escaped, as the list does, and JSON has it as it is`() async throws {
+        let folder = try TestFolder()
+        let files = FileManager.default
+        try files.copyItem(atPath: Products.root + "/mappings/daemon.yaml", toPath: folder("daemon.yaml"))
+        try folder.write(#"lamp: {help: "A \u001B[31mred\u202E lamp.", value: {type: integer}}"#, to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        for words in [["list"], ["explain", "lamp"]] {
+            let text = try await ChildProcess.run(
+                Products.path("quickconnect"),
+                words,
+                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+            ).output
+            #expect(text.contains(#"A \u{1b}[31mred\u{202e} lamp."#), "\(text)")
+            #expect(
+                text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control },
+                "\(text)"
+            )
+        }
+        let json = try JSONParser.parse(try await daemon.client("explain", "--json", "lamp").output)
+        #expect(json.objectValue?["help"] == "A \u{1b}[31mred\u{202e} lamp.")
+    }
+
     @Test func `of playSound says that it takes a number or a name`() async throws {
         let lines = try await lines(try await DaemonProcess(), "playSound")
         let parameter = lines.drop { !$0.hasPrefix("sound any") }.prefix(3).joined(separator: " ")

@@ -18,6 +18,13 @@ package struct ServiceManager: Sendable {
         watchdogTime = isMeant && address != nil && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
+    /// Whether systemd runs this machine (sd_booted(3)).
+    package static var isRunning: Bool { FileText.exists("/run/systemd/system") }
+
+    /// A command of systemd as a person types it; nil where systemd does not run.
+    /// - Parameter words: `start quickconnectd`.
+    package static func command(_ words: String) -> String? { isRunning ? "sudo systemctl \(words)" : nil }
+
     /// Whether systemd listens.
     package var isThere: Bool { address != nil }
 

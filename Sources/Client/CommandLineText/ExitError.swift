@@ -19,7 +19,7 @@ package struct ExitError: Error {
 
     /// An error reply: `code: message`.
     package init(_ error: ErrorReply) {
-        message = "\(error.code): \(error.message)"
+        message = "\(error.code): \(error.message)".escapingControls
         status = 1
         code = error.code
         json = error.members
@@ -43,7 +43,9 @@ package struct ExitError: Error {
         let start =
             failure.attempts.count == 1 && own.count == 1
             ? "\nStart the daemon of this socket; to try one: «quickconnectd --simulate --socket \(own[0].shellWord)»."
-            : "\nStart it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
+            : ServiceManager.command("start quickconnectd").map {
+                "\nStart it with «\($0)», or try it with «quickconnectd --simulate»."
+            } ?? "\nStart it with «quickconnectd», or try it with «quickconnectd --simulate»."
         self.init(message: "\(failure)\(isRefused ? "" : start)", status: 3)
     }
 

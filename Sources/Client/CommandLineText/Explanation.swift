@@ -1,4 +1,5 @@
 package import JSON
+internal import Linux
 internal import QuickConnect
 
 /// What `explain` answers, in words.
@@ -9,7 +10,7 @@ package struct Explanation {
 
     package func text(width: Int) -> String {
         let name = answer["command"]?.stringValue ?? ""
-        let title = "\(name)\(CommandListing.parameters(.object(answer)))"
+        let title = "\(name)\(CommandListing.parameters(.object(answer)))".escapingControls
         let help = answer["help"]?.stringValue.map { "\n" + $0.wrapped(to: width).joined(separator: "\n") } ?? ""
         return "\(title)\(help)\n\n" + Table.text(parameterRows + answerRows + stackRows + ruleRows, width: width)
     }

@@ -1,15 +1,16 @@
 package import JSON
+internal import Linux
 
-/// Columns for people.
+/// Columns for people. What a cell has that would steer the terminal is shown escaped.
 package enum Table {
     /// Rows of two columns: the first as wide as it must be, the second wrapped to the terminal.
     package static func text(_ rows: [[String]], width: Int) -> String {
-        let first = rows.compactMap(\.first?.count).max() ?? 0
-        let indent = first + 2
-        return rows.flatMap { row -> [String] in
+        let heads = rows.map { $0.first?.escapingControls ?? "" }
+        let indent = (heads.map(\.count).max() ?? 0) + 2
+        return zip(heads, rows).flatMap { head, row -> [String] in
             let lines = (row.count > 1 ? row[1] : "").wrapped(to: max(width - indent, 20))
-            let head = (row.first ?? "").padded(to: indent)
-            return [head + (lines.first ?? "")] + lines.dropFirst().map { "".padded(to: indent) + $0 }
+            return [head.padded(to: indent) + (lines.first ?? "")]
+                + lines.dropFirst().map { "".padded(to: indent) + $0 }
         }
         .map { $0.trimmingTrailingSpaces }.joined(separator: "\n")
     }
@@ -17,6 +18,7 @@ package enum Table {
     /// Rows of any number of columns, each as wide as it must be.
     /// - Parameter right: the columns, from 0, that are aligned at their right side.
     package static func columns(_ rows: [[String]], right: Set<Int> = []) -> String {
+        let rows = rows.map { $0.map(\.escapingControls) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.compactMap { column < $0.count ? $0[column].count : nil }.max() ?? 0
@@ -46,16 +48,17 @@ extension JSONValue {
 }
 
 extension String {
-    /// The text in lines of at most that many characters, broken between words. A longer word has a line of its own.
+    /// The text in lines of at most that many characters, broken between words. A longer word has a line of its own, and
+    /// what would steer the terminal is shown escaped.
     package func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in split(separator: " ") {
+        for word in split(whereSeparator: { $0 == " " || $0.isNewline }).map({ String($0).escapingControls }) {
             if !line.isEmpty, line.count + 1 + word.count > width {
                 lines.append(line)
                 line = ""
             }
-            line += line.isEmpty ? String(word) : " \(word)"
+            line += line.isEmpty ? word : " \(word)"
         }
         return lines + (line.isEmpty ? [] : [line])
     }

@@ -72,7 +72,12 @@ struct Doctor {
         } catch {
             guard error.code == EACCES else {
                 let says = "no daemon answers on \(path): \(error)"
-                return Finding("daemon", .warning, says, fix: "sudo systemctl start quickconnectd")
+                return Finding(
+                    "daemon",
+                    .warning,
+                    says,
+                    fix: ServiceManager.command("start quickconnectd") ?? "quickconnectd"
+                )
             }
             let says = "this user may not connect to the daemon on \(path): \(error)"
             let fix = SocketPaths.commandToJoin(path)
@@ -100,7 +105,7 @@ struct DaemonDoctor: Examined {
         let keys = Dictionary(grouping: restart(), by: Settings.reader).filter { $0.key != "quickconnect-data" }
         return keys.sorted { $0.key < $1.key }.map { program, keys in
             let says = "the settings have changed since the start: \(keys.joined(separator: ", "))"
-            return Finding("settings", .warning, says, fix: "sudo systemctl restart \(program)")
+            return Finding("settings", .warning, says, fix: ServiceManager.command("restart \(program)"))
         }
     }
 

@@ -155,10 +155,9 @@ struct DevicesCommand: ParsableCommand {
 
     private static func row(_ member: FleetMembers.Member) -> [String] {
         let groups = member.info?.groups.joined(separator: ",") ?? ""
-        let cells: [String] = [
+        return [
             member.name, member.status?.rawValue ?? "?", member.since ?? "-", member.info?.version ?? "-",
             groups.isEmpty ? "-" : groups, member.doctor,
         ]
-        return cells.map(\.escapingControls)
     }
 }

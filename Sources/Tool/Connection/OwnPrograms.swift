@@ -41,7 +41,7 @@ enum OwnPrograms {
         let hasUnit = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].contains {
             FileText.exists("\($0)/systemd/system/\(unit).service")
         }
-        let start = hasUnit ? "sudo systemctl start \(unit)" : "\(program) \(words)"
+        let start = (hasUnit ? ServiceManager.command("start \(unit)") : nil) ?? "\(program) \(words)"
         return "unavailable: \(what) is not running; start it with «\(start)»"
     }
 }

@@ -91,7 +91,7 @@ struct DoctorCommand: ParsableCommand {
 
     /// A missing daemon is an error itself; other errors may be its cause.
     private func lookWithoutDaemon() throws -> DoctorReport {
-        let fix = "sudo systemctl start quickconnectd"
+        let fix = ServiceManager.command("start quickconnectd") ?? "quickconnectd"
         let absent = Finding("daemon", .error, "no daemon answers: \(connection.attempts)", fix: fix)
         guard let output = Program.output(of: Program.installed("quickconnectd"), ["--doctor", "--json"]),
             let json = try? JSONParser.parse(output)
@@ -113,7 +113,7 @@ extension Finding {
             "data",
             .warning,
             says + keys.joined(separator: ", "),
-            fix: "sudo systemctl restart quickconnect-data"
+            fix: ServiceManager.command("restart quickconnect-data")
         )
     }
 }

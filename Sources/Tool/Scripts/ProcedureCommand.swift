@@ -66,7 +66,9 @@ struct ProcedureListCommand: ParsableCommand {
         if let sync = object["sync"], sync != .null { say("Fetched: \(FetchedState(sync).text).") }
         let problems = (object["problems"]?.arrayValue ?? []) + [recording["problem"]].compactMap { $0 }
         for problem in problems.compactMap(\.stringValue) { say("warning: \(problem)") }
-        if let finding = Finding(changesOf: recording) { say("warning: \(finding.says); \(finding.fix ?? "")") }
+        if let finding = Finding(changesOf: recording) {
+            say("warning: \([finding.says, finding.fix].compactMap { $0 }.joined(separator: "; "))")
+        }
     }
 }
 
@@ -95,7 +97,7 @@ struct ProcedureRunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Runs a stored procedure and prints its answer as JSON.",
         usage: "quickconnect procedure run [--socket <PATH>] [--timeout <SECONDS>] NAME [ARGUMENT ...]",
-        discussion: "An argument that is JSON stays JSON, any other becomes a string."
+        discussion: "An argument that is JSON stays JSON, any other becomes a string: the text 12 is '\"12\"'."
     )
 
     @OptionGroup var connection: ConnectionOptions

@@ -52,7 +52,7 @@ struct ProcedureSyncCommand: ParsableCommand {
 
     /// The service has its own user, its sandbox and the server's token; without systemd the program runs directly.
     private func fetch() -> Int32 {
-        let isService = geteuid() == 0 && !dryRun && config == nil && FileText.exists("/run/systemd/system")
+        let isService = geteuid() == 0 && !dryRun && config == nil && ServiceManager.isRunning
         if isService { return Self.wait(for: "systemctl", ["start", "quickconnect-sync.service"]) }
         let words = (config.map { ["--config", $0] } ?? []) + (dryRun ? ["--dry-run"] : [])
         return Self.wait(for: Program.installed(Self.program), words)

@@ -90,7 +90,7 @@ struct SystemdUnits {
     /// Nil if systemd does not run here, or has no unit of the daemon.
     init?(user isUsers: Bool) {
         self.isUsers = isUsers
-        guard FileText.exists("/run/systemd/system"),
+        guard ServiceManager.isRunning,
             Program.run("systemctl", ["cat", "quickconnectd.service"], takesErrors: true)?.status == 0
         else { return nil }
     }
