@@ -32,7 +32,7 @@ struct QuickConnectCommand: ParsableCommand {
               sudo quickconnect setup home             set up pages for the people at home
               quickconnect --device kiosk1 call playSound 0
               quickconnect simulate tilt 30 0          move a simulated sensor
-              makecall playSound 0                     short for quickconnect call
+              makecall playSound 0                     short for quickconnect call, where it is installed
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
             time, 5 the output cannot be written.

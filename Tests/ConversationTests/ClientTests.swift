@@ -259,6 +259,17 @@ struct ClientTests {
         #expect(call.errors == note && String(decoding: call.standardOutput, as: UTF8.self) == "null\n")
     }
 
+    @Test func `an option behind a script is the script's, with a note`() async throws {
+        let run = try ChildProcess(
+            Products.path("quickconnect"),
+            ["run", "/dev/null", "--socket", "x"],
+            environment: ["PATH": "/usr/bin:/bin"]
+        )
+        _ = try await run.wait()
+        let note = "quickconnect: «--socket» behind /dev/null is an argument of /dev/null; an option comes before it\n"
+        #expect(run.errors.hasPrefix(note), "\(run.errors)")
+    }
+
     @Test func `the options of a connection may come before the command`() async throws {
         let daemon = try await DaemonProcess()
         func run(_ arguments: String...) async throws -> (exit: ChildProcess.Exit, output: String) {

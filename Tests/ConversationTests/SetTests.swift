@@ -125,6 +125,7 @@ struct SetTests {
         #expect(try await client(daemon, "set", "level", "1", "2").exit == .status(2))
         #expect(try await client(daemon, "set", "level", "null").exit == .status(2))
         #expect(try await client(daemon, "set", "level").errors.contains("«quickconnect call level»"))
+        #expect(try await client(daemon, "set", "level=5").errors.contains("«quickconnect set level 5»"))
         let usage = try await client(daemon, "set")
         #expect(usage.exit == .status(2))
         #expect(usage.errors.hasPrefix("quickconnect: NAME is missing.\nUsage: quickconnect set [--socket"), "\(usage)")

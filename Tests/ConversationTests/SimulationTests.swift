@@ -60,6 +60,14 @@ struct SimulationTests {
         #expect(try await daemon.client("simulate", "position", "47.42", "10.98", "2962").exit == .status(0))
         #expect(try await daemon.client("call", "loc").output.hasPrefix("[47.42,10.98,2962.0,"))
 
+        let together = try ChildProcess(
+            Products.path("quickconnect"),
+            ["simulate", "tilt", "30,0"],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        #expect(try await together.wait() == .status(2))
+        #expect(together.errors.contains("«quickconnect simulate tilt 30 0»"), "\(together.errors)")
+
         let folder = try TestFolder()
         try folder.write(#"{"class":"TPV","mode":2,"lat":1.5,"lon":2.5}"# + "\n", to: "way.json")
         #expect(try await daemon.client("media", "put", folder("way.json")).exit == .status(0))

@@ -436,6 +436,12 @@ struct WebLimitsTests {
         #expect(try await page.closeCode() == 1008)
         #expect(try await web.ask("GET", "/session", ["Cookie: \(linked)"]).status == 401)
         #expect(try await tool("web", "user", "remove", name).0 == .status(1), "there is nothing left")
+        let nobody = try ChildProcess(
+            Products.path("quickconnect"),
+            ["web", "user", "link", "nobody", "--socket", web.socket]
+        )
+        #expect(try await nobody.wait() == .status(1))
+        #expect(nobody.errors.contains("«quickconnect web user list»"), "\(nobody.errors)")
 
         // A user with a token is somebody else than the user of the device.
         let before = try await link()

@@ -12,10 +12,8 @@ package enum CallArguments {
     /// What to say of the first argument that is an option of the client, or begins like an object or array of JSON and is
     /// none: both are sent as text; nil if there is none.
     package static func note(_ arguments: [String], of command: String) -> String? {
-        let options: Set<Substring> = ["--socket", "--timeout", "--json", "--device"]
-        if let option = arguments.map({ $0.prefix { $0 != "=" } }).first(where: options.contains) {
-            let command = command.escapingControls
-            return "«\(option)» behind \(command) is an argument of \(command); an option comes before it"
+        if let note = misplaced(["--socket", "--timeout", "--json", "--device"], arguments, of: command) {
+            return note
         }
         for argument in arguments where argument.hasPrefix("{") || argument.hasPrefix("[") {
             guard (try? JSONParser.parse(argument)) == nil else { continue }
@@ -23,6 +21,14 @@ package enum CallArguments {
             return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(quotes)"
         }
         return nil
+    }
+
+    /// What to say of the first argument that is one of these options; nil if there is none.
+    /// - Parameter command: what they stand behind.
+    package static func misplaced(_ options: Set<Substring>, _ arguments: [String], of command: String) -> String? {
+        guard let option = arguments.map({ $0.prefix { $0 != "=" } }).first(where: options.contains) else { return nil }
+        let command = command.escapingControls
+        return "«\(option)» behind \(command) is an argument of \(command); an option comes before it"
     }
 
     /// What to say besides of an error: that a text was taken for JSON, and how it is written.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 package import JSON
+internal import Linux
 
 /// The arguments of `quickconnect set`, as a command line has them.
 package enum SetArguments {
@@ -22,7 +23,11 @@ package enum SetArguments {
         guard let name = words.first, !name.isEmpty else { throw ValidationError("NAME is missing.") }
         guard !name.hasPrefix("-") else { throw ValidationError("Unknown option '\(name)'.") }
         guard words.count > 1 else {
-            throw ValidationError("VALUE is missing. «quickconnect call \(name)» prints the value.")
+            let parts = name.split(separator: "=", maxSplits: 1).map { String($0).shellWord }
+            guard parts.count == 2 else {
+                throw ValidationError("VALUE is missing. «quickconnect call \(name)» prints the value.")
+            }
+            throw ValidationError("NAME and VALUE are two words: «quickconnect set \(parts[0]) \(parts[1])».")
         }
         return (name, Array(words.dropFirst()))
     }

@@ -64,7 +64,15 @@ struct SimulateCommand: ParsableCommand {
         }
         let values = words.dropFirst()
         guard let first = values.first else { return [.string(what)] }
-        if values.count == 1, Double(first) == nil { return [.string(what), .string(first)] }
+        if values.count == 1, Double(first) == nil {
+            let parts = first.split(separator: ",")
+            guard parts.count > 1, parts.allSatisfy({ Double($0) != nil }) else {
+                return [.string(what), .string(first)]
+            }
+            throw ValidationError(
+                "The numbers are words of their own: «quickconnect simulate \(what) \(parts.joined(separator: " "))»."
+            )
+        }
         guard values.count <= names.count, values.count >= 2 else {
             throw ValidationError("\(what) takes \(names.joined(separator: " ")), or the name of a track.")
         }

@@ -35,7 +35,7 @@ extension ExitError {
     /// An error of a macro, with its line.
     init(macro error: ErrorReply) {
         let isStarting = error.message.contains("'macros'") && Program.isInstalled("quickconnect-scripts")
-        let macros = "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
+        let macros = "unavailable: the macros do not run; «quickconnect scripts» says why, or how to start their host"
         self.init(error, unanswered: isStarting ? macros : OwnPrograms.noScriptHost)
     }
 
@@ -103,7 +103,7 @@ struct MacroRunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Runs a macro and prints its return value as JSON.",
         usage: "quickconnect macro run [--socket <PATH>] [--timeout <SECONDS>] NAME [ARGUMENT ...]",
-        discussion: "An argument that is JSON stays JSON, any other becomes a string."
+        discussion: "An argument that is JSON stays JSON, any other becomes a string: the text 12 is '\"12\"'."
     )
 
     @OptionGroup var connection: ConnectionOptions

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import QuickConnectClient
 
 struct RunCommand: ParsableCommand {
@@ -36,7 +37,8 @@ struct RunCommand: ParsableCommand {
 
     /// Replaces this process by the script host's program, which has the JavaScript engine.
     func run() throws {
-        _ = try first(of: words, "FILE.js")
+        let file = try first(of: words, "FILE.js")
+        if let hint = CallArguments.misplaced(["--socket"], Array(words.dropFirst()), of: file) { note(hint) }
         let flags = [("--socket", socket), ("--config", config)].flatMap { flag, value in
             value.map { [flag, $0] } ?? []
         }

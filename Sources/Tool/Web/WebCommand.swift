@@ -43,7 +43,11 @@ extension ConnectionOptions {
             switch try result(of: "web", parameters) {
             case .success(let value): return value
             case .failure(let error):
-                guard error.isWithoutGateway else { throw ExitError(error) }
+                guard error.isWithoutGateway else {
+                    var end = ExitError(error)
+                    if error.code == "notFound" { end.message += "; «quickconnect web user list» lists them" }
+                    throw end
+                }
                 guard Program.isInstalled(WebService.program) else { throw ExitError.noWebPackage }
                 if !hasStarted { hasStarted = WebService.start() }
                 guard hasStarted, ContinuousClock.now < patience else { throw ExitError.noGateway }
@@ -80,7 +84,7 @@ enum WebService {
 
     /// - Returns: whether it is running now. If its socket is disabled, it is not started.
     static func start() -> Bool {
-        guard geteuid() == 0, FileText.exists("/run/systemd/system"),
+        guard geteuid() == 0, ServiceManager.isRunning,
             Program.output(of: "systemctl", ["is-active", "quickconnect-web.socket"]) == "active\n"
         else { return false }
         _ = Program.output(of: "systemctl", ["start", "quickconnect-web.service"])
