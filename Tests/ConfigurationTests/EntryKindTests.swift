@@ -188,7 +188,7 @@ struct EntryKindTests {
     @Test(arguments: [
         ("[post, bell, {}]", "nobody may post bell"), ("[post, level, 3]", "posting level is allowed to user root"),
         ("[post, open, x]", "/1: expected data, an integer; got the string \"x\""),
-        ("[post, a, 1]", "'a' is an event of the device itself"),
+        ("[post, a, 1]", "'a' is a schedule, whose event is sent when it runs; choose another name for yours"),
         ("[post, accel, 1]", "'accel' is an event of the device"),
         ("[subscribe, bell]", "'subscribe' is for a connection that lasts"),
     ])

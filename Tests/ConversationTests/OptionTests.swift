@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import QuickConnect
 import TestRig
@@ -70,6 +71,35 @@ struct OptionTests {
             #expect(reply.code == "invalid" && reply.message.contains("128 bytes; got"), "\(reply)")
         }
         _ = try await client.value(command, [.string(String(repeating: "ü", count: 64))])
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `a handler to which no call may come is a warning, and a post and a subscription say what fits`()
+        async throws
+    {
+        let mappings = try TestFolder()
+        let daemonFile = Products.root + "/mappings/daemon.yaml"
+        try FileManager.default.copyItem(atPath: daemonFile, toPath: mappings("daemon.yaml"))
+        let own = "level: {value: {type: number}}\nring: {business: ['script:ring']}\nnight: {schedule: {every: 1h}}"
+        try mappings.write(own, to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let client = try daemon.connect()
+        let hidden = "of the mappings already, so no call comes to this handler: give it another name"
+        for (name, warning) in [
+            ("Ring", "no mapping uses the handler 'Ring', did you mean 'ring'?"),
+            ("level", "'level' is a value \(hidden)"),
+            ("night", "'night' is a schedule \(hidden)"),
+            ("ping", "'ping' is a command \(hidden), or map the command to script:ping"),
+        ] {
+            #expect(try await client.value("registerHandler", [.string(name)]) == ["warning": .string(warning)])
+        }
+        for name in ["ring", "rings"] {
+            #expect(try await client.value("registerHandler", [.string(name)]) == .null)
+        }
+        let post = try await client.reply("post", ["level", 1])
+        #expect(post.code == "denied" && post.message.contains("«quickconnect set level VALUE»"), "\(post.message)")
+        let subscription = try await client.reply("subscribe", ["level", 20])
+        #expect(subscription.message.contains("or options, an object; got the number 20"), "\(subscription.message)")
         #expect(try await daemon.stop() == .status(0))
     }
 

@@ -51,6 +51,11 @@ struct HandlerUses: Sendable {
 
     func contains(_ handler: String) -> Bool { uses[ByteName(handler)] != nil }
 
+    /// A handler that an entry uses, whose name differs from this one only in capitals.
+    func inOtherCapitals(_ name: String) -> String? {
+        uses.keys.lazy.map(\.text).first { $0.utf8.count == name.utf8.count && $0.lowercased() == name.lowercased() }
+    }
+
     /// `denied` if an entry that uses the handler does not let the caller answer.
     /// - Parameter mayHandleCommands: whether handlerCommands names the caller.
     func refusal(toAnswerFor handler: String, _ caller: Caller, mayHandleCommands: Bool) -> CommandError? {

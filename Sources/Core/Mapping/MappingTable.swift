@@ -38,8 +38,19 @@ public final class MappingTable: Sendable {
     /// Whether an entry uses a handler. Then the entry's rules apply to it, and it is not a command of its own.
     func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
 
-    /// Whether an entry has the same name as a handler but no entry uses the handler, so that no call reaches it.
-    public func hides(handler name: String) -> Bool { self[name] != nil && !usesHandler(name) }
+    /// What to say of a handler to which no call may come: no entry uses it, and one has its name, or uses one whose name
+    /// differs only in capitals. Nil if there is nothing to say.
+    public func doubt(ofHandler name: String) -> String? {
+        guard !usesHandler(name) else { return nil }
+        guard let entry = self[name] else {
+            let near = handlerUses.inOtherCapitals(name).map { [$0] } ?? []
+            return near.isEmpty ? nil : "no mapping uses the handler '\(name)'\(NearestNames.question(near))"
+        }
+        let what = entry.kind == .stack ? "a command" : entry.kind.noun
+        let remedy = entry.kind == .stack ? ", or map the command to script:\(name)" : ""
+        return
+            "'\(name)' is \(what) of the mappings already, so no call comes to this handler: give it another name\(remedy)"
+    }
 
     /// What an owner may not know about the handlers that the files use. These are neither mistakes nor warnings, and
     /// are shown only when the files are checked, because earlier versions had no such rule.

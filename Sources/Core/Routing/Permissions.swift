@@ -98,7 +98,9 @@ public struct Permissions: Sendable {
     public func refusal(toPost entry: MappingEntry, _ caller: Caller) -> CommandError? {
         let name = entry.command.shortened
         guard entry.event != nil else {
-            let what = "'\(name)' is an event of the device itself; choose another name for yours"
+            let when = entry.kind == .value ? "it is set («quickconnect set \(name) VALUE»)" : "it runs"
+            let what =
+                "'\(name)' is \(entry.kind.noun), whose event is sent when \(when); choose another name for yours"
             return CommandError(.denied, what)
         }
         if let binding = entry.event?.binding {

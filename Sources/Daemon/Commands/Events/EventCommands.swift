@@ -80,9 +80,10 @@ struct SubscriptionWish: Sendable {
         for index in 0..<nameCount {
             let name = call.string(index) ?? ""
             if name.isEmpty || name.utf8.count > Limits.nameBytes {
+                let options = index > 0 && index == count - 1 ? ", or options, an object" : ""
                 problems.add(
                     "/\(index)",
-                    expected: "name, the name of an event, of at most \(Limits.nameBytes) bytes",
+                    expected: "name, the name of an event, of at most \(Limits.nameBytes) bytes\(options)",
                     got: call.gist(index)
                 )
             }

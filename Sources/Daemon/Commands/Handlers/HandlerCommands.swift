@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// `registerHandler [name, {cancel}]`: calls mapped to `script:name` go to this connection from now on. With `cancel`
-/// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call would reach it.
+/// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call may reach it.
 struct RegisterHandlerBCO: BCO {
     let router: Router
 
@@ -14,11 +14,8 @@ struct RegisterHandlerBCO: BCO {
         let hearsCancel = options.boolean("cancel") ?? false
         try options.finish()
         try router.register(name, of: call.connection, hearsCancel: hearsCancel)
-        guard router.frontController.currentTable.hides(handler: name) else { return .result(.null) }
-        let warning =
-            "'\(name)' is a command of the mappings already, so no call comes to this handler: give it another name, or "
-            + "map the command to script:\(name)"
-        return .result(["warning": .string(warning)])
+        let doubt = router.frontController.currentTable.doubt(ofHandler: name)
+        return .result(doubt.map { ["warning": .string($0)] } ?? .null)
     }
 }
 
