@@ -339,13 +339,15 @@ struct MacroTests {
         defer { withExtendedLifetime((daemon, host)) {} }
         #expect(try await client.value("macro", ["save", "other", "() => 'saved'"]).objectValue?["version"] == 1)
         #expect(try await client.failure("macro", ["save", "mine", "() => 2"])["code"] == "unsupported")
+        let reserved = try await client.failure("macro", ["save", "eval", "() => 2"])["message"]
+        #expect(reserved == "'eval' is a reserved word of JavaScript: choose another name")
         try host.putMacro("() => 'owner'", as: "other")
         try await eventually("the owner's runs") { try await client.value("macro", ["run", "other"]) == "owner" }
         let list = try await client.value("macro", ["list"]).objectValue ?? [:]
         let other = (list["macros"]?.arrayValue ?? []).compactMap(\.objectValue).first { $0["name"] == "other" }
         #expect(other?["from"] == "configuration" && other?["shadows"]?.arrayValue?.count == 1)
         #expect(list["problems"]?.arrayValue?.count == 2)
-        try await host.awaitErrors("'9lives' is not an identifier")
+        try await host.awaitErrors("'9lives' is not a JavaScript name")
         try host.folder.remove("macros/other.js")
         try await eventually("what was saved runs again") {
             try await client.value("macro", ["run", "other"]) == "saved"

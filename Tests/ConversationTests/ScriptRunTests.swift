@@ -35,6 +35,10 @@ struct ScriptRunTests {
         ("throw {message: 'like an error'}", ": like an error"), ("throw {a: 1, b: ['x']}", #": {a: 1, b: ["x"]}"#),
         ("throw [1]", ": [1]"), ("await 0\nawait 0; null.x", ":2:14: TypeError: null is not an object"),
         ("var x = await 0 +* 1", ":1: SyntaxError"),
+        (
+            "function f() {\n  const x = await f()\n}",
+            ":2: SyntaxError: Unexpected identifier 'f'. Expected ';' after variable declaration. (await stands only in async"
+        ),
         ("(function down() { down() })()", "RangeError: Maximum call stack size exceeded."),
     ])
     func `an error that nobody handles ends it with its place`(text: String, message: String) async throws {

@@ -117,6 +117,23 @@ struct WordTests {
         #expect(loud.errors.contains("bell.js:1:19: TypeError: value needs a function"), "\(loud.errors)")
     }
 
+    @Test func `a mistake in a function that listens is told as any other, and keeps the event from no other`()
+        async throws
+    {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            quickconnect.on('bell', () => null.x)
+            quickconnect.on('bell', () => console.log('heard')).then(() => quickconnect.post('bell'))
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(1))
+        #expect(script.lines == ["heard"])
+        #expect(script.errors.contains("bell.js:1:35: TypeError: null is not an object"), "\(script.errors)")
+        #expect(!script.errors.contains("promise"), "\(script.errors)")
+    }
+
     @Test func `a handler answers with what it returns, and may end the stack`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(

@@ -18,15 +18,13 @@
 
     // One function's mistake keeps the event from no other.
     host.listened = (name, value) => {
-        const mistakes = []
         for (const {listener} of (listeners.get(name) || {all: []}).all) {
             try {
                 listener(value, name)
             } catch (error) {
-                mistakes.push(error)
+                host.after(0, () => { throw error })
             }
         }
-        for (const error of mistakes) Promise.reject(error)
     }
 
     async function listen(site, name, listener, options) {

@@ -7,8 +7,7 @@ enum MacroName {
     /// Why a text is not such a name, as a sentence; nil if it is one.
     static func problem(of name: String) -> String? {
         if name.utf8.count > maximumBytes { return "the name of a macro has at most \(maximumBytes) bytes" }
-        guard MacroKey.problem(of: name) != nil else { return nil }
-        return "'\(name)' is not an identifier, which a macro's name must be"
+        return MacroKey.problem(of: name)
     }
 
     static func isValid(_ name: String) -> Bool { problem(of: name) == nil }

@@ -73,13 +73,14 @@ extension ScriptRunner {
         let place = error.place == nil ? "\(source.path): " : ""
         end(
             status,
-            "\(place)\(error)\(Self.elsewhere(error))",
+            "\(place)\(error)\(remark(on: error))",
             "\(hint)\(stack.map { "\n    at \(Self.frame($0))" }.joined())"
         )
     }
 
-    /// What a script wants that there is in Node and in pages, and not here; empty if it is something else.
-    private static func elsewhere(_ error: JSError) -> String {
+    /// What a script wants that there is in Node and in pages, and not here, or only in async functions; empty if it is
+    /// something else.
+    private func remark(on error: JSError) -> String {
         let prefix = "Can't find variable: "
         if error.name == "ReferenceError", error.message.hasPrefix(prefix) {
             return switch error.message.dropFirst(prefix.count) {
@@ -91,9 +92,19 @@ extension ScriptRunner {
             default: ""
             }
         }
-        let words = error.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "$" }
-        let isModule = words.contains("import") || words.contains("export")
-        return error.name == "SyntaxError" && isModule ? Self.noModules : ""
+        guard error.name == "SyntaxError" else { return "" }
+        let words = Self.words(error.message)
+        if words.contains("import") || words.contains("export") { return Self.noModules }
+        // The engine says only which word behind it is none that it expects.
+        guard error.message.hasPrefix("Unexpected identifier"), error.file == source.path, let number = error.line,
+            let line = (try? source.text()).flatMap({ ScriptLines.line(number, of: $0) }),
+            Self.words(line).contains("await")
+        else { return "" }
+        return " (await stands only in async functions: put async before the function)"
+    }
+
+    private static func words(_ text: String) -> [Substring] {
+        text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "$" }
     }
 
     private static let noModules = "; a script is one file, without modules"
