@@ -61,7 +61,9 @@ class Client {
    * wait: what the first connection does if no daemon answers: false fails at once, true waits for one, and a number waits
    * for so many milliseconds.
    */
-  constructor({ socket, wait = false } = {}) {
+  constructor(options = {}) {
+    if (typeof options !== 'object') throw new TypeError(`connect needs an object, such as {socket: '/run/…'}, not ${options}`);
+    const { socket, wait = false } = options;
     this.#patience = wait === true ? Infinity : Number(wait);
     const { QUICKCONNECT_SOCKET, XDG_RUNTIME_DIR } = process.env;
     const named = socket || QUICKCONNECT_SOCKET;
@@ -399,7 +401,7 @@ class Client {
 }
 
 /** Connects a client; takes the options of Client. */
-const connect = (options) => new Client(options).connect();
+const connect = async (options) => new Client(options).connect();
 
 /** What the daemon adds to its answer for the log, such as that no call comes to a handler. */
 function warn(answer) {
