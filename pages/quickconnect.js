@@ -9,12 +9,12 @@ const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
 const nothing = () => {}
 const json = JSON.stringify
 
-// A text is JSON, as in the book, or a plain text.
+// A text is JSON, as in the book, or plain.
 function parametersOf(message) {
 	if (typeof message !== 'string') return json(message)
 	try {
 		JSON.parse(message)
-		return message.replace(/[\r\n]/g, ' ') // Unchanged: numbers beyond a double stay exact.
+		return message.replace(/[\r\n]/g, ' ') // Large numbers stay exact.
 	} catch {
 		return message && json(message)
 	}
@@ -258,7 +258,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const renew = name => ask('subscribe', [name, ...subscribed.get(name)], true).catch(again(() => subscribed.has(name) && renew(name)))
 
-	// The connection before may still hold a handler's name, or too much be kept for this user.
+	// The connection before may hold a handler's name, or too much be kept for this user.
 	const again = task => error => {
 		error.code === 'busy' || error.code === 'overloaded' ? setTimeout(() => isOpen && task(), 1000) : warn(error)
 	}
@@ -461,6 +461,7 @@ addEventListener('unhandledrejection', ({ reason }) => {
 	if (reason?.cmd) refused(reason)
 })
 addEventListener('securitypolicyviolation', refused)
+addEventListener('error', refused, true)
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
 addEventListener('pagehide', device.rest)
 

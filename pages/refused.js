@@ -14,8 +14,9 @@ let place
 export async function show(what, isOwn) {
 	let { cmd, code, message, rule = '' } = what
 	if (what.blockedURI) message = blocked(what)
+	if (what.type === 'error') message = missing(what.target)
 	// quickconnect.js itself logs mistakes of the page.
-	if (said.has(message) || cmd === 'logMessage') return
+	if (!message || said.has(message) || cmd === 'logMessage') return
 	const event = /^the event '(.*?)': /.exec(message)?.[1]
 	if (isOwn && (!rule.startsWith('the commands of the socket ') || event && isOwn(event))) return
 	said.add(message)
@@ -39,6 +40,12 @@ function blocked({ blockedURI, effectiveDirective, sourceFile, lineNumber }) {
 	return /^(data|blob)/.test(blockedURI)
 		? `An address of ${/^\w+/.exec(blockedURI)[0]}: is blocked${place}: put what it holds into a file of its own.`
 		: `${blockedURI} is blocked${place}: pages load nothing from elsewhere.`
+}
+
+/** A script or style of this device that could not be loaded; what else is missing is seen. */
+function missing({ localName, src, href = src }) {
+	const isOwn = /^(script|link)$/.test(localName) && href.startsWith(location.origin)
+	return isOwn && `${href} cannot be loaded: is there a file of that name in the pages folder?`
 }
 
 function makePlace() {

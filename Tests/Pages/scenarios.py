@@ -1125,6 +1125,8 @@ def refused_in_the_page(stage):
     # What the policy of the pages keeps out.
     browser.run("const script = document.createElement('script'); script.textContent = '1'; document.body.append(script); return null")
     browser.wait_text("#quickconnect-refused", "An inline script is blocked")
+    browser.run("const script = document.createElement('script'); script.src = 'bel.js'; document.body.append(script); return null")
+    browser.wait_text("#quickconnect-refused", "bel.js cannot be loaded")
     browser.run("setTimeout(makeCode); return null")
     browser.wait_text("#quickconnect-refused", "eval and new Function are blocked")
     # A rule of persons that the page does not handle, in each way to call.

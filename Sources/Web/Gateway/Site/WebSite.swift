@@ -194,7 +194,8 @@ final class WebSite {
 
     static var unauthorized: Response {
         let message =
-            "you are not logged in: open the address that «quickconnect web open» prints, or log in with a token"
+            "you are not logged in: open the address that «quickconnect web open» prints, or type the token at login.html; "
+            + "a program sends its token (Authorization: Bearer TOKEN) to call, bridge or media, not to a page"
         return .error(.unauthorized, "denied", message).with("www-authenticate", "Bearer")
     }
 }
