@@ -113,13 +113,9 @@ struct LanguageClientTests {
 
     @Test(.enabled(if: ClientLanguage.node.isInstalled, "node is not installed: its client is not tested"))
     func `a text in place of the options of Node's client is a mistake`() async throws {
-        let program =
-            "require('\(Products.root)/clients/javascript/quickconnect.js').connect('/x').catch(e => console.log(e.message))"
-        let node = try await ChildProcess.run(
-            "node",
-            ["-e", program],
-            environment: ["PATH": "/usr/local/bin:/usr/bin:/bin"]
-        )
+        let client = "\(Products.root)/clients/javascript/quickconnect.js"
+        let program = "require('\(client)').connect('/x').catch(e => console.log(e.message))"
+        let node = try await ChildProcess.run("node", ["-e", program])
         #expect(node.output == "connect needs an object, such as {socket: '/run/…'}, not /x\n")
     }
 
