@@ -1,3 +1,4 @@
+import Foundation
 import Linux
 import TestRig
 import Testing
@@ -22,6 +23,16 @@ struct FileTextTests {
 
     @Test func `where each byte counts, it stays`() throws {
         #expect(try Self.read("\u{FEFF}a\r\nb\r\0", isExact: true).get() == "\u{FEFF}a\r\nb\r\0")
+    }
+
+    @Test func `what is not UTF-8 is told with its line`() throws {
+        let folder = try TestFolder()
+        try Data(Array("ä\r\n\rb".utf8) + [0xC3]).write(to: URL(fileURLWithPath: folder("text")))
+        guard case .failure(let problem) = FileText.read(folder("text"), maximumBytes: 100) else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(problem.message == "is not UTF-8 in line 3" && problem.line == 3)
     }
 
     @Test func `a NUL is told with its line`() throws {

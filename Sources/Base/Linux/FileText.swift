@@ -4,9 +4,14 @@ internal import Glibc
 package enum FileText {
     package struct Problem: Error {
         package var message: String
+        /// The line of the text that is meant, counted from 1; nil: the whole file.
+        package var line: Int?
 
         /// - Parameter message: words that follow the path.
-        package init(message: String) { self.message = message }
+        package init(message: String, line: Int? = nil) {
+            self.message = message
+            self.line = line
+        }
     }
 
     /// The text of a file that a person or a program of any system has written, at most that long, in UTF-8. A byte order
@@ -20,7 +25,7 @@ package enum FileText {
         bytes(descriptor, maximumBytes).flatMap { bytes in
             if let end = bytes.firstIndex(of: 0) {
                 let line = plain(bytes[..<end]).count { $0 == UInt8(ascii: "\n") } + 1
-                return .failure(Problem(message: "is no text: there is a NUL byte in line \(line)"))
+                return .failure(Problem(message: "is no text: there is a NUL byte in line \(line)", line: line))
             }
             return text(plain(bytes[...]))
         }
@@ -40,7 +45,10 @@ package enum FileText {
     private static func open(_ path: String) -> Int32 { Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
 
     private static func text(_ bytes: [UInt8]) -> Result<String, Problem> {
-        String(validating: bytes, as: UTF8.self).map(Result.success) ?? .failure(Problem(message: "is not UTF-8"))
+        if let text = String(validating: bytes, as: UTF8.self) { return .success(text) }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let line = (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0) + 1
+        return .failure(Problem(message: "is not UTF-8 in line \(line)", line: line))
     }
 
     /// A text with line ends of this system, and no byte order mark.
@@ -105,4 +113,10 @@ package enum FileText {
     }
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Whether a path is a symbolic link, though what it leads to may be missing.
+    package static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
 }
