@@ -149,7 +149,9 @@ public struct MappingTableBuilder {
             let answeredBy = declaration.answeredBy.map { rule($0) }
             for phase in Phase.allCases {
                 steps[phase] = defaults?.steps(of: phase) ?? []
-                for name in declaration.phases[phase] ?? [] {
+                let names = declaration.phases[phase] ?? []
+                warnOfCopies(among: names, of: declaration.command.value)
+                for name in names {
                     guard let object = object(name, phase) else { continue }
                     if let handler = HandlerUses.handler(name.value) {
                         handlerUses.add(
@@ -199,6 +201,21 @@ public struct MappingTableBuilder {
                 gateways: named,
                 publishers: publishers(of: declaration, allow)
             )
+        }
+
+        /// A copy of a file is read beside it: then what both name runs twice.
+        private mutating func warnOfCopies(among names: [Located<String>], of command: String) {
+            var first: [ByteName: SourceLocation] = [:]
+            for name in names {
+                guard let place = first[ByteName(name.value)] else {
+                    first[ByteName(name.value)] = name.location
+                    continue
+                }
+                guard place.file != name.location.file else { continue }
+                let says =
+                    "'\(command)' runs '\(name.value)' twice: \(place) has it, too; remove the file that is a copy"
+                warnings.append(ConfigurationMistake(says, at: name.location))
+            }
         }
 
         /// What it does at worst: a schedule what it calls does, and more than an event.
