@@ -11,7 +11,7 @@ package struct HostAndPort: Sendable, Hashable {
         self.port = port
     }
 
-    /// - Returns: nil if the host is not valid, or the port is not a number from 1 to 65535.
+    /// - Returns: nil if the host is not valid, as a number alone, or the port is not a number from 1 to 65535.
     package init?(_ text: String) { self.init(text, defaultPort: Self.defaultPort) }
 
     /// - Parameter defaultPort: the port if the text is a host alone.
@@ -20,7 +20,9 @@ package struct HostAndPort: Sendable, Hashable {
         let port = rest.isEmpty ? defaultPort : String(rest.dropFirst())
         guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":"), let number = UInt16(port), rest.isEmpty || number > 0
         else { return nil }
-        guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_:%".contains($0)) }) else {
+        guard !host.allSatisfy(\.isNumber),
+            host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_:%".contains($0)) })
+        else {
             return nil
         }
         self.init(host: host, port: port)

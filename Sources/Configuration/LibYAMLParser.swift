@@ -1,4 +1,5 @@
 internal import CYAML
+import JSON
 
 /// The owner of a `yaml_parser_t` and of the text that it reads.
 ///
@@ -30,8 +31,13 @@ struct LibYAMLParser: ~Copyable {
     func next() throws(YAMLMistake) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else {
-            if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
+            // What no text may hold has no mark: libyaml meets it before lines are counted.
+            if parser.pointee.error == YAML_READER_ERROR {
+                let code = "U+" + String(parser.pointee.problem_value, radix: 16, uppercase: true)
+                throw mistake("not YAML: \(problem): \(code)", at: Int(parser.pointee.problem_offset))
+            }
+            if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
             throw YAMLMistake("not YAML: \(problem)\(Self.remedy(problem))", parser.pointee.problem_mark)
         }
         defer { yaml_event_delete(&event) }
@@ -47,6 +53,8 @@ struct LibYAMLParser: ~Copyable {
             #"; a text with a colon, a comma or a bracket in it needs quotes, such as "A fan: fast""#
         case "did not find expected key", "did not find expected '-' indicator":
             "; this line is indented unlike those beside it, or a text before it lacks a quote"
+        case "found invalid Unicode character escape code":
+            #"; write the character itself, or one escape for it, such as "\U0001F600""#
         case "found character that cannot start any token": "; a text that begins with this character needs quotes"
         case "found unexpected end of stream", "found unexpected document indicator":
             "; a quote or a bracket is not closed"
@@ -65,13 +73,17 @@ struct LibYAMLParser: ~Copyable {
             guard text[index...].starts(with: Self.tagDirective) else { continue }
             count += 1
             guard count > Self.maximumTagDirectives else { continue }
-            let before = text[..<index]
-            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-            let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
             let limit = "more than \(Self.maximumTagDirectives) times %TAG, which no file of ours needs: remove it"
-            return YAMLMistake(message: limit, line: line, column: column)
+            return mistake(limit, at: index)
         }
         return nil
+    }
+
+    private func mistake(_ message: String, at index: Int) -> YAMLMistake {
+        let before = text.prefix(index)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+        return YAMLMistake(message: message, line: line, column: column)
     }
 
     /// The mistake of a tab at the beginning of a line, which libyaml takes for the beginning of a value.
@@ -119,15 +131,24 @@ struct YAMLEvent {
     /// `!` and `!!str`: a text, whatever it looks like.
     private static let tagsOfText: Set = ["!", "\(standard)str"]
     private static let standard = "tag:yaml.org,2002:"
-    /// What values are anyway.
-    private static let plainTags: Set = ["int", "float", "bool", "null", "seq", "map"]
 
     /// A tag such as `!secret`, as it is written: what it asks for is not done, and its text is not what is meant.
-    var unknownTag: String? {
+    /// - Parameter node: the value that it is the tag of. What that is anyway may be said.
+    func unknownTag(of node: YAMLNode) -> String? {
         guard let tag, !Self.tagsOfText.contains(tag) else { return nil }
         guard tag.hasPrefix(Self.standard) else { return tag }
         let name = String(tag.dropFirst(Self.standard.count))
-        return Self.plainTags.contains(name) ? nil : "!!\(name)"
+        let isOne =
+            switch name {
+            case "seq": node.sequence != nil
+            case "map": node.mapping != nil
+            case "null": node.isNull
+            case "bool": node.json?.boolValue != nil
+            case "int": node.json?.integerValue != nil
+            case "float": node.json?.numberValue != nil
+            default: false
+            }
+        return isOne ? nil : "!!\(name)"
     }
 
     fileprivate init(_ event: yaml_event_t) {

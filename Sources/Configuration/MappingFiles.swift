@@ -42,7 +42,8 @@ package enum MappingFiles {
         var paths: [[UInt8]: (folder: Int, path: String)] = [:]
         for (number, folder) in folders.enumerated() {
             guard let names = FileText.names(in: folder.path) else {
-                if folder.isRequired || errno != ENOENT {
+                // A link that leads nowhere is no absent folder: rules would be gone.
+                if folder.isRequired || errno != ENOENT || FileText.isLink(folder.path) {
                     let problem = FileText.problem("the folder of mappings cannot be read")
                     builder.isIncomplete = true
                     mistakes.append(

@@ -115,10 +115,7 @@ extension YAMLFile {
         _ keys: [FileKey<Parameter>],
         _ name: String = ""
     ) -> Parameter? {
-        guard node.mapping != nil else {
-            mistake("\(what) must be a mapping, such as {type: integer}", got: node)
-            return nil
-        }
+        guard mustBeMapping(node, what, suchAs: "{type: integer}") else { return nil }
         var declared = Parameter(name, .any)
         guard read(node, of: what, keys, into: &declared).contains("type") else {
             mistake("\(what) needs a 'type'", at: node)
@@ -141,7 +138,7 @@ extension YAMLFile {
 
     fileprivate mutating func choices(_ node: YAMLNode, _ what: String) -> [JSONValue]? {
         guard let values = json(node, what)?.arrayValue, !values.isEmpty else {
-            mistake("'oneOf' must be a list of values", got: node)
+            mistake("'oneOf' must be a list of at least one value", got: node)
             return nil
         }
         return values
@@ -189,6 +186,7 @@ extension YAMLFile {
 
     /// Reads the declaration of a value: its type and bounds, its default, and whether it is kept.
     mutating func value(_ node: YAMLNode) -> ValueDeclaration? {
+        guard mustBeMapping(node, "a value", suchAs: "{type: integer}") else { return nil }
         var value = ValueDeclaration(Parameter("value", .any))
         let names = read(node, of: "a value", ValueDeclaration.keys, into: &value)
         guard names.contains("type") else {
@@ -202,6 +200,7 @@ extension YAMLFile {
 
     /// Reads the declaration of an event: the type and bounds of its data, and whether the last one is kept.
     mutating func event(_ node: YAMLNode) -> EventDeclaration? {
+        guard mustBeMapping(node, "an event", suchAs: "{type: object}") else { return nil }
         var event = EventDeclaration(Parameter("data", .any))
         let names = read(node, of: "an event", EventDeclaration.keys, into: &event)
         if names.contains("reader") || names.contains("keys") {

@@ -29,9 +29,10 @@ struct SettingsFiles {
 
     private mutating func paths() -> [String] {
         let folder = Self.folder(of: main)
-        let first = isNamed || FileText.exists(main) ? [main] : []
+        // A link that leads nowhere is no absent file: what the owner has set would be ignored.
+        let first = isNamed || FileText.exists(main) || FileText.isLink(main) ? [main] : []
         guard let names = FileText.names(in: folder) else {
-            if errno != ENOENT {
+            if errno != ENOENT || FileText.isLink(folder) {
                 mistake(FileText.problem("the folder of settings cannot be read").message, at: folder)
             }
             return first

@@ -44,9 +44,10 @@ extension YAMLFile {
     fileprivate mutating func origins(_ node: YAMLNode, _ what: String) -> Set<String> {
         var origins: Set<String> = []
         for word in words(node, what) {
-            let address = PageAddress(word.value)
-            guard let origin = address?.origin, ["http", "https"].contains(address?.scheme),
-                [origin, "\(origin)/"].contains(word.value.lowercased())
+            let written = word.value.lowercased()
+            guard let address = PageAddress(written), let origin = address.origin,
+                ["http", "https"].contains(address.scheme),
+                ["", "/"].contains(written.dropFirst("\(address.scheme)://\(address.authority)".count))
             else {
                 let remedy = "write scheme and host, such as https://example.org"
                 mistake("'\(word.value)' in \(what) is not an origin; \(remedy)", at: word.location)

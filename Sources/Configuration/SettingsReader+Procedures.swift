@@ -91,6 +91,7 @@ extension YAMLFile {
     }
 
     private mutating func recordedEvent(_ node: YAMLNode) -> ProcedureSettings.Recorded? {
+        guard mustBeMapping(node, "what is recorded", suchAs: "{event: location, keep: 90d}") else { return nil }
         var recorded = ProcedureSettings.Recorded(event: "")
         _ = read(node, of: "'record'", SettingsReader.recordKeys, into: &recorded, skippingNull: true)
         guard !recorded.event.isEmpty, recorded.event.utf8.count <= 200 else {

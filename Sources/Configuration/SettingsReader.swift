@@ -24,7 +24,7 @@ struct SettingsReader {
 
     static var keys: [FileKey<Settings>] {
         [
-            FileKey("socket", \.socket) { $0.filePath($1, $2) },
+            FileKey("socket", \.socket) { $0.socketPath($1, $2) },
             FileKey("mappings", \.mappings) { $0.folders($1, $2) },
             FileKey("sounds", \.sounds) { $0.filePath($1, $2) },
             FileKey("media", \.media) { $0.filePath($1, $2) },
@@ -108,7 +108,7 @@ struct SettingsReader {
 
     static var socketKeys: [FileKey<SocketSetting>] {
         [
-            FileKey("path", \.place) { $0.filePath($1, $2).map { .path($0) } },
+            FileKey("path", \.place) { $0.socketPath($1, $2).map { .path($0) } },
             FileKey("systemd", \.place) { $0.systemdName($1, $2).map { .systemd($0) } },
             FileKey("connections", \.connections) { $0.integer($1, $2, in: 1...60_000) },
             FileKey("mode", \.mode) { file, node, _ in file.mode(node) },
@@ -129,10 +129,8 @@ extension YAMLFile {
         for item in items {
             guard let socket = socket(item) else { continue }
             if let first = settings.sockets.first(where: { $0.place == socket.place }) {
-                let place =
-                    first.location.file == path
-                    ? "listed twice" : "set in \(first.location), too; remove one of the two"
-                mistake("the socket \(socket.place.name) is \(place)", at: item)
+                let place = "is set in \(first.location), too; remove one of the two"
+                mistake("the socket \(socket.place.name) \(place)", at: item)
             }
             settings.sockets.append(socket)
         }

@@ -1,3 +1,4 @@
+import Linux
 import QuickConnect
 
 /// The section `web`: how pages are served. docs/web.md describes each setting.
@@ -28,11 +29,13 @@ package struct WebSettings: Sendable, Equatable {
         case tcp(host: String, port: Int)
         case unix(path: String)
 
-        package static let expectation = "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path"
+        package static let expectation =
+            "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path of at most \(UnixSocketAddress.maximumBytes) bytes"
 
         /// Nil if it is neither.
         package init?(_ text: String) {
             if text.hasPrefix("/") {
+                guard (try? UnixSocketAddress(text)) != nil else { return nil }
                 self = .unix(path: text)
                 return
             }

@@ -22,7 +22,10 @@ struct YAMLFile {
         switch self.text.map(Result.success) ?? FileText.read(path, maximumBytes: Self.maximumBytes) {
         case .success(let content): text = content
         case .failure(let problem):
-            mistake(problem.message, at: SourceLocation(file: path, line: 1, column: 1))
+            // A name is shown as text, and a file of that name is not there.
+            let isNamedOtherwise = path.contains("\u{FFFD}") && !FileText.exists(path)
+            let message = isNamedOtherwise ? "the name of this file is not UTF-8, so rename it" : problem.message
+            mistake(message, at: SourceLocation(file: path, line: problem.line ?? 1, column: 1))
             return nil
         }
         do throws(YAMLMistake) {
@@ -75,6 +78,12 @@ struct YAMLFile {
         return members
     }
 
+    /// False, with a mistake, if it is no mapping.
+    mutating func mustBeMapping(_ node: YAMLNode, _ what: String, suchAs example: String) -> Bool {
+        if node.mapping == nil { mistake("\(what) must be a mapping, such as \(example)", got: node) }
+        return node.mapping != nil
+    }
+
     mutating func string(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = node.text, !node.isNull else {
             mistake("\(what) must be text", got: node)
@@ -106,7 +115,7 @@ struct YAMLFile {
     /// A duration such as `500ms`, `30s` or `2m`.
     mutating func duration(_ node: YAMLNode, _ what: String) -> Duration? {
         if let text = node.text, let duration = Duration(text: text) { return duration }
-        mistake("\(what) must be a duration such as 500ms, 30s or 2m", got: node)
+        mistake("\(what) must be a number and a unit (ms, s, m, h, d), such as 30s", got: node)
         return nil
     }
 
@@ -115,12 +124,26 @@ struct YAMLFile {
     /// A path; a relative one is relative to the file's folder.
     mutating func filePath(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = string(node, what) else { return nil }
-        guard !text.isEmpty else {
+        guard !text.isEmpty, !text.utf8.contains(0) else {
             mistake("\(what) must be a path", got: node)
             return nil
         }
+        guard !text.hasPrefix("~") else {
+            mistake("\(what) must be a whole path, such as /home/ann/media: ~ is not expanded", got: node)
+            return nil
+        }
         let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
-        return text.hasPrefix("/") ? text : "\(folder)/\(text)"
+        let name = text.hasPrefix("./") ? text.dropFirst(2) : text[...]
+        return text.hasPrefix("/") ? text : "\(folder)/\(name)"
+    }
+
+    /// The path of a socket, which the kernel limits.
+    mutating func socketPath(_ node: YAMLNode, _ what: String) -> String? {
+        guard let path = filePath(node, what) else { return nil }
+        if (try? UnixSocketAddress(path)) != nil { return path }
+        let limit = UnixSocketAddress.maximumBytes
+        mistake("\(what) must be a path of at most \(limit) bytes; \(path) has \(path.utf8.count)", at: node)
+        return nil
     }
 
     /// Text with its position.
@@ -188,8 +211,15 @@ extension YAMLNode {
     /// A short description of the node, for messages.
     var gist: String {
         switch content {
-        case .scalar(let text, _): isNull ? "nothing" : (json ?? .string(text)).gist
-        case .sequence: "a list"
+        case .scalar(let text, _):
+            switch json {
+            case .null: "nothing"
+            // As it is written: 0o17 and 007 are known by that.
+            case .integer, .number: "the number \(text.shortened)"
+            case nil: text.shortened
+            case let value?: value.gist
+            }
+        case .sequence(let items): items.isEmpty ? "an empty list" : "a list"
         case .mapping: "a mapping"
         }
     }

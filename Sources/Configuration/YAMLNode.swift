@@ -153,7 +153,7 @@ struct YAMLParser: ~Copyable {
     private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLMistake) -> YAMLNode {
         if case .alias(let name) = event.content { return try value(ofAnchor: name, event, depth) }
         guard let anchor = event.anchor else { return try unnamedNode(event, depth) }
-        if anchors[anchor] != nil { throw YAMLMistake("the anchor '&\(anchor)' is given twice", at: event) }
+        // One that is set again means its new value from here on.
         anchors[anchor] = .some(nil)
         let (before, deepestBefore) = (nodeCount, deepest)
         deepest = depth
@@ -166,16 +166,17 @@ struct YAMLParser: ~Copyable {
     private mutating func unnamedNode(_ event: YAMLEvent, _ depth: Int) throws(YAMLMistake) -> YAMLNode {
         try count(1, downTo: depth, event)
         let content: YAMLNode.Content
-        if let tag = event.unknownTag {
-            throw YAMLMistake("the tag '\(tag)' means nothing here; write the value itself", at: event)
-        }
         switch event.content {
         case .scalar(let text, let isPlain): content = .scalar(text, isPlain: isPlain)
         case .sequence: content = .sequence(try items(depth + 1))
         case .mapping: content = .mapping(try pairs(depth + 1))
         case .end, .alias, .boundary, .endOfText: throw YAMLMistake("not YAML: a value is missing", at: event)
         }
-        return YAMLNode(content: content, line: event.line, column: event.column)
+        let node = YAMLNode(content: content, line: event.line, column: event.column)
+        if let tag = event.unknownTag(of: node) {
+            throw YAMLMistake("the tag '\(tag)' means nothing here; write the value itself", at: event)
+        }
+        return node
     }
 
     private mutating func value(
@@ -212,11 +213,12 @@ struct YAMLParser: ~Copyable {
     private mutating func pairs(_ depth: Int) throws(YAMLMistake) -> [(key: YAMLNode, value: YAMLNode)] {
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []
         // Compared by their bytes, as everywhere: keys that only look alike are different.
-        var names: Set<[UInt8]> = []
+        var lines: [[UInt8]: Int] = [:]
         while let event = try nextMember() {
             let key = try node(event, depth: depth)
-            if let name = key.text, !names.insert(Array(name.utf8)).inserted {
-                throw YAMLMistake(message: "the key '\(name)' is given twice", line: key.line, column: key.column)
+            if let name = key.text, let first = lines.updateValue(key.line, forKey: Array(name.utf8)) {
+                let message = "the key '\(name)' is given twice, first in line \(first); remove one of the two"
+                throw YAMLMistake(message: message, line: key.line, column: key.column)
             }
             pairs.append((key, try node(try parser.next(), depth: depth)))
         }

@@ -70,7 +70,12 @@ struct DeclarationTests {
                 "a: {result: {type: boolean, oneOf: [yes, true]}}",
                 #"13: 'oneOf' has the string "yes", which is not true or false"#
             ),
-            ("a: {result: {type: string, oneOf: []}}", "35: 'oneOf' must be a list of values; got a list"),
+            (
+                "a: {result: {type: string, oneOf: []}}",
+                "35: 'oneOf' must be a list of at least one value; got an empty list"
+            ),
+            ("a: {result: {type: number, minimum: .inf}}", "37: 'minimum' must be a number; got .inf"),
+            ("a: {result: {type: number, minimum: 0x1g}}", #"37: 'minimum' must be a number; got the string "0x1g""#),
             ("a: {value: {type: number}, result: {type: number}}", "1: 'a' is a value: its type is its result"),
             (
                 "a: {value: {type: object, members: {x: {type: integer}}, default: {x: a}}}",

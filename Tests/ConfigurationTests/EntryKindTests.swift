@@ -93,7 +93,8 @@ struct EntryKindTests {
         ("a: {view: [], call: [play, 1]}", "1:1: 'a' has 'call', which is for an entry with 'schedule'"),
         ("accel: {event: {type: any}}", "1:1: 'accel' is an event of the device itself; choose another name for yours"),
         ("a: {event: {last: true}}", "1:12: an event needs a 'type', or a 'reader' or 'keys' that it comes from"),
-        ("a: {event: any}", "1:12: an event must be a mapping of keys to values; got the string \"any\""),
+        ("a: {event: any}", "1:12: an event must be a mapping, such as {type: object}; got the string \"any\""),
+        ("a: {value: integer}", "1:12: a value must be a mapping, such as {type: integer}; got the string \"integer\""),
         ("a: {event: {type: object, lst: true}}", "1:27: unknown key 'lst' in an event, did you mean 'last'?"),
         ("a: {event: {type: string, minimum: 1}}", "1:12: 'minimum' and 'maximum' are for numbers"),
         ("a: {event: {type: string, oneOf: [3]}}", "1:12: 'oneOf' has the number 3, which is not a string"),
@@ -122,7 +123,10 @@ struct EntryKindTests {
             "a: {schedule: {every: 1500ms}}",
             "1:23: 'every' must be whole seconds, such as 10s or 15m; got the string \"1500ms\""
         ),
-        ("a: {schedule: {every: 15}}", "1:23: 'every' must be a duration such as 500ms, 30s or 2m; got the number 15"),
+        (
+            "a: {schedule: {every: 15}}",
+            "1:23: 'every' must be a number and a unit (ms, s, m, h, d), such as 30s; got the number 15"
+        ),
         (
             "a: {schedule: {every: 1h, days: [mon, tues]}}",
             "1:39: no day 'tues', did you mean 'tue'?; the days are mon, tue, wed, thu, fri, sat, sun"

@@ -23,7 +23,7 @@ struct KioskSettingsTests {
             """
             kiosk:
               page: https://shop.org/
-              origins: [https://A.org, "http://b.org:81/"]
+              origins: [https://A.org, "http://b.org:81/", "HTTPS://SHOP.example.org:443", "http://c.org:80/"]
               resources: [https://tiles.org]
               urlCalls: true
               schemes: [Shop]
@@ -38,7 +38,10 @@ struct KioskSettingsTests {
             """
         )
         #expect(kiosk.page == "https://shop.org/" && kiosk.urlCalls == true && kiosk.schemes == ["Shop"])
-        #expect(kiosk.origins == ["https://a.org", "http://b.org:81"] && kiosk.resources == ["https://tiles.org"])
+        #expect(
+            kiosk.origins == ["https://a.org", "http://b.org:81", "https://shop.example.org", "http://c.org"]
+                && kiosk.resources == ["https://tiles.org"]
+        )
         #expect(kiosk.cookies == .never && kiosk.cache == .full && kiosk.zoom == 1.5)
         #expect(kiosk.functions == ["counter", "$_a1", "robot.turn"])
         #expect(kiosk.monitor == .name("HDMI-1"))
@@ -56,6 +59,8 @@ struct KioskSettingsTests {
             ("{zoom: 9}", "'zoom' must be a number from 0.25 to 8"),
             ("{origins: [a.org]}", "'a.org' in 'origins' is not an origin"),
             ("{origins: [\"https://a.org/x\"]}", "is not an origin"), ("{origins: [\"*\"]}", "is not an origin"),
+            ("{origins: [\"https://a@b.org\"]}", "is not an origin"),
+            ("{origins: [\"https://b.org?x\"]}", "is not an origin"),
             ("{schemes: [https]}", "'https' cannot be a scheme"), ("{schemes: [\"a b\"]}", "cannot be a scheme"),
             ("{cookies: nevr}", "did you mean 'never'"), ("{userAgent: \"a b\"}", "'userAgent' must be"),
             ("{userAgent: a/b/c}", "'userAgent' must be a name, or a name and a version"),

@@ -98,7 +98,7 @@ struct MappingFilesTests {
             ("a: {business: ABCO}", "a.yaml:1:15: 'business' must be a list, such as [a, b]; got the string \"ABCO\""),
             (
                 "a: {timeout: 30}",
-                "a.yaml:1:14: 'timeout' must be a duration such as 500ms, 30s or 2m; got the number 30"
+                "a.yaml:1:14: 'timeout' must be a number and a unit (ms, s, m, h, d), such as 30s; got the number 30"
             ),
             ("a: {remove: true}", "a.yaml:1:1: no file before maps 'a', so it cannot be removed"),
             ("error: {view: [AVCO]}", "a.yaml:1:1: 'error' is the command of error replies and cannot be mapped"),
@@ -217,7 +217,10 @@ struct MappingFilesTests {
 
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
         #expect(try mistakes("a: [").first?.hasPrefix("a.yaml:") ?? false)
-        #expect(try mistakes("a: {}\na: {}").first == "a.yaml:2:1: the key 'a' is given twice")
+        #expect(
+            try mistakes("a: {}\na: {}").first
+                == "a.yaml:2:1: the key 'a' is given twice, first in line 1; remove one of the two"
+        )
         #expect(
             try mistakes("a: {}\n---\nb: {}").first == "a.yaml:3:1: a second document begins here; a file holds one"
         )
@@ -230,9 +233,55 @@ struct MappingFilesTests {
         #expect(try mistakes(bomb).first?.contains("more values, or deeper ones") ?? false)
         #expect(try mistakes("a: *nothing").first == "a.yaml:1:4: not YAML: found undefined alias")
         let folder = try TestFolder()
-        try Data([0x61, 0xFF, 0x3A]).write(to: URL(fileURLWithPath: folder("bytes.yaml")))
         try FileManager.default.createDirectory(atPath: folder("folder.yaml"), withIntermediateDirectories: false)
         #expect(throws: ConfigurationMistakes.self) { try table(folder) }
+    }
+
+    @Test(arguments: [
+        ("# a\r\n\na: \u{1B}", "a.yaml:3:4: not YAML: control characters are not allowed: U+1B"),
+        ("\u{FEFF}a:\n\n  \u{FFFE}", "a.yaml:3:3: not YAML: control characters are not allowed: U+FFFE"),
+        ("a:\n  help: \"\\ud83d\\ude00\"", #"write the character itself, or one escape for it, such as "\U0001F600""#),
+    ])
+    func `a character that YAML does not have is told at its place`(text: String, says: String) throws {
+        let told = try mistakes(text)
+        #expect(told.count == 1 && told[0].hasSuffix(says), "\(told)")
+    }
+
+    @Test func `text that is not UTF-8, and a name that is not, are mistakes that say so`() throws {
+        let folder = try folder([:])
+        try Data(Array("# ok\n\na: ".utf8) + [0xE9]).write(to: URL(fileURLWithPath: folder("latin.yaml")))
+        // Foundation takes no such name.
+        let name = "\(folder.path)/".utf8CString.dropLast() + [CChar(bitPattern: 0xFF)] + ".yaml".utf8CString
+        try #require(mkdir(Array(name), 0o700) == 0)
+        defer { rmdir(Array(name)) }
+        let error = #expect(throws: ConfigurationMistakes.self) { try table(folder) }
+        #expect(
+            error?.mistakes.map(\.description) == [
+                "\(folder("latin.yaml")):3:1: is not UTF-8 in line 3",
+                "\(folder("\u{FFFD}.yaml")):1:1: the name of this file is not UTF-8, so rename it",
+            ]
+        )
+    }
+
+    @Test func `a folder of mappings that is a link to nowhere is a mistake, not an absent one`() throws {
+        let parent = try folder([:])
+        symlink("/nonexistent/m", parent("m"))
+        let builder = MappingFiles.load([.init(parent("m"), isRequired: false)])
+        #expect(builder.isIncomplete)
+    }
+
+    @Test func `a copy of a file is told, for its command objects run twice`() throws {
+        let text = "a: {business: [ABCO, BBCO], view: [AVCO, AVCO]}\nb: {value: {type: any}}"
+        let folder = try folder(["s (copy).yaml": text, "s.yaml": "a: {business: [ABCO], view: [AVCO]}"])
+        let (table, warnings) = try build(folder)
+        #expect(names(table, "a", .business) == ["ABCO", "BBCO", "ABCO"])
+        let copy = folder("s (copy).yaml")
+        #expect(
+            warnings.map(\.description) == [
+                "\(folder("s.yaml")):1:16: 'a' runs 'ABCO' twice: \(copy):1:16 has it, too; remove the file that is a copy",
+                "\(folder("s.yaml")):1:30: 'a' runs 'AVCO' twice: \(copy):1:36 has it, too; remove the file that is a copy",
+            ]
+        )
     }
 
     @Test(
@@ -259,9 +308,9 @@ struct MappingFilesTests {
         let twice = "a: {x: &x \(deep), y: \(String(repeating: "[", count: 30))*x\(String(repeating: "]", count: 30))}"
         #expect(try mistakes(twice).first?.hasPrefix("a.yaml:1:126: more values, or deeper ones") ?? false)
         #expect(try mistakes("a: {allow: {only: true}}").first?.contains("unknown key 'only' in 'allow'") ?? false)
-        #expect(try mistakes("a: {&x help: &x text}").first == "a.yaml:1:14: the anchor '&x' is given twice")
         let shared = try folder(["a.yaml": "a: {help: &text words, answers: *text, view: []}"])
         #expect(try table(shared)["a"]?.answers == "words")
+        #expect(try YAMLParser.parse("[&x a, &x [&x b, *x], *x]")?.json == ["a", ["b", "b"], ["b", "b"]])
     }
 
     @Test func `all mistakes of all files are told at once`() throws {

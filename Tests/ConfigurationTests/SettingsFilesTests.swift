@@ -113,6 +113,13 @@ struct SettingsFilesTests {
         #expect(found.count == 1 && found.first?.hasSuffix(words) == true, "\(found)")
     }
 
+    @Test(arguments: ["main.yaml", "settings.d"])
+    func `a link to nowhere is a mistake, not an absent file or folder`(name: String) throws {
+        symlink("/nonexistent/x", folder(name))
+        let found = try mistakes([:])
+        #expect(found.count == 1 && found.first?.contains("\(name):1:1: ") == true, "\(found)")
+    }
+
     @Test func `a folder that cannot be read is a mistake, not an absent one`() throws {
         let found = try mistakes(["settings.d": "no folder"])
         let words = "settings.d:1:1: the folder of settings cannot be read"

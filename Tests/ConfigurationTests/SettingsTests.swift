@@ -46,7 +46,7 @@ struct SettingsTests {
             ("+5", 5), ("-12", -12), (".5", 0.5), ("-.5", -0.5), ("5.", 5.0), ("1e3", 1000.0), ("+1.5E-2", 0.015),
             ("0", 0), ("-0.0", -0.0),
             ("9223372036854775808", 9_223_372_036_854_775_808.0), ("!!str 5", "5"), ("! 5", "5"), ("\"5\"", "5"),
-            ("!!int 5", 5),
+            ("!!int 5", 5), ("!!null ~", .null), ("!!float 1.5", 1.5), ("!!seq [!!bool true]", [true]),
             ("yes", "yes"), ("on", "on"), ("1_000", "1_000"), ("2026-11-28", "2026-11-28"), ("12:30", "12:30"),
             ("1.2.3", "1.2.3"),
             ("0xFG", "0xFG"), ("0x", "0x"), ("-0x1", "-0x1"), ("0o8", "0o8"), (".", "."), ("e5", "e5"),
@@ -92,7 +92,8 @@ struct SettingsTests {
 
     @Test(arguments: [
         ("a: !secret pin", "!secret"), ("- !!binary aGk=", "!!binary"), ("!include x.yaml", "!include"),
-        ("!!set {a, b}", "!!set"),
+        ("!!set {a, b}", "!!set"), ("!!null x", "!!null"), ("!!int x", "!!int"), ("!!int '5'", "!!int"),
+        ("!!seq {a: 1}", "!!seq"), ("!!map [a]", "!!map"), ("!!bool 1", "!!bool"), ("!!float .inf", "!!float"),
     ])
     func `a tag that is not followed is a mistake`(text: String, tag: String) throws {
         #expect { try YAMLParser.parse(text) } throws: {
@@ -181,7 +182,7 @@ struct SettingsTests {
         ),
         (
             "limits:\n  stalledAfter: 30",
-            ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m; got the number 30"
+            ":2:17: 'stalledAfter' must be a number and a unit (ms, s, m, h, d), such as 30s; got the number 30"
         ),
         ("simulate: maybe", ":1:11: 'simulate' must be true or false; got the string \"maybe\""),
         ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping; got a mapping"),
@@ -197,15 +198,33 @@ struct SettingsTests {
         ),
         (
             "sockets: [{path: /a, commands: [], mode: 0888}]",
-            ":1:42: 'mode' must be permissions such as 0660; got the string \"0888\""
+            ":1:42: 'mode' must be permissions such as 0660; got 0888"
         ),
+        (
+            "sockets: [{path: /a, commands: [], mode: 0o666}]",
+            ":1:42: 'mode' must be permissions such as 0660; got the number 0o666"
+        ),
+        (
+            "sockets: [{path: a, commands: []}, {path: ./a, commands: []}]",
+            "s.yaml:1:11, too; remove one of the two"
+        ),
+        (
+            "media: ~/media",
+            ":1:8: 'media' must be a whole path, such as /home/ann/media: ~ is not expanded; got the string \"~/media\""
+        ),
+        ("track: \"x/\\0y\"", ":1:8: 'track' must be a path; got the string \"x/\\u0000y\""),
+        (
+            "socket: /\(String(repeating: "s", count: 107))",
+            ":1:9: 'socket' must be a path of at most 107 bytes; /\(String(repeating: "s", count: 107)) has 108"
+        ),
+        ("gpsd: 2947", ":1:7: '2947' is not HOST:PORT, such as localhost:2947 or [::1]:2947"),
         (
             "sockets: [{systemd: a, commands: [], group: x}]",
             ":1:11: 'mode' and 'group' of one of systemd's sockets stand in its unit"
         ),
         (
             "sockets: [{path: /a, commands: []}, {path: /a, commands: []}]",
-            ":1:37: the socket /a is listed twice"
+            "s.yaml:1:11, too; remove one of the two"
         ),
         (
             "sockets: [{path: /a, commands: [], comand: 1}]",
@@ -215,11 +234,15 @@ struct SettingsTests {
             "record: {event: door}",
             ":1:9: 'record' must be a list of events, such as [{event: location, keep: 90d}]; got a mapping"
         ),
+        (
+            "record: [rang]",
+            ":1:10: what is recorded must be a mapping, such as {event: location, keep: 90d}; got the string \"rang\""
+        ),
         ("record: [{keep: 90d}]", ":1:10: what is recorded needs an 'event', the name of one"),
         ("record: [{event: a}, {event: a}]", ":1:22: the event 'a' is recorded twice"),
         (
             "record: [{event: a, keep: 90 days}]",
-            ":1:27: 'keep' must be a duration such as 500ms, 30s or 2m; got the string \"90 days\""
+            ":1:27: 'keep' must be a number and a unit (ms, s, m, h, d), such as 30s; got the string \"90 days\""
         ),
         (
             "data: {maximumBytes: 1}",
@@ -371,6 +394,8 @@ struct HostAndPortTests {
         #expect(HostAndPort(text) == HostAndPort(host: host, port: port))
     }
 
-    @Test(arguments: ["", ":2947", "host:", "host:0", "host:65536", "host:x", "a b:1", "[::1", "::1", "h/i:2"])
+    @Test(arguments: [
+        "", ":2947", "2947", "1:30", "host:", "host:0", "host:65536", "host:x", "a b:1", "[::1", "::1", "h/i:2",
+    ])
     func bad(text: String) { #expect(HostAndPort(text) == nil) }
 }

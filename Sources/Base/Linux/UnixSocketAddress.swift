@@ -5,15 +5,17 @@ package struct UnixSocketAddress: Sendable {
     private var address = sockaddr_un()
     private var length: socklen_t
 
+    /// How long a path may be: `sun_path` without its NUL.
+    package static let maximumBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
     /// Throws `ENAMETOOLONG` if the path does not fit into `sun_path`.
     package init(_ path: String) throws(SystemCallError) {
         var bytes = Array(path.utf8)
         let isAbstract = bytes.first == UInt8(ascii: "@")
         if isAbstract { bytes[0] = 0 }
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard !bytes.isEmpty, bytes.count < capacity else {
+        guard !bytes.isEmpty, bytes.count <= Self.maximumBytes else {
             throw SystemCallError(
-                "the path has to have 1 to \(capacity - 1) bytes",
+                "the path has to have 1 to \(Self.maximumBytes) bytes",
                 bytes.isEmpty ? EINVAL : ENAMETOOLONG
             )
         }
