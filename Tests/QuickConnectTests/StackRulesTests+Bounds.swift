@@ -334,7 +334,7 @@ extension StackRulesTests {
             }
             guest.send(#"{"handlerName":"pong","callbackId":"1"}"#)
             let misspelt = await guest.next()
-            #expect(misspelt.contains("there would allow it, did you mean 'ping'?"))
+            #expect(misspelt.contains("no command 'pong', did you mean 'ping'? pong is not among the commands"))
             #expect(misspelt.contains(#""nearest":["ping"]"#))
             guest.send(#"{"handlerName":"rec2","callbackId":"1"}"#)
             #expect(await guest.next().contains(#""code":"unknownCommand""#))

@@ -35,9 +35,11 @@ public enum NearestNames {
 
 extension CommandError {
     /// The same error, with the names that may have been meant.
-    func asking(_ near: [String]) -> CommandError {
+    /// - Parameter first: what the question belongs to, if that goes before the error's own sentence.
+    func asking(_ near: [String], first: String? = nil) -> CommandError {
         var error = self
-        error.message += NearestNames.question(near)
+        let question = NearestNames.question(near)
+        error.message = first.map { "\($0)\(question) \(message)" } ?? message + question
         error.details["nearest"] = .array(near.map(JSONValue.string))
         return error
     }

@@ -93,7 +93,7 @@ public final class FrontController: Sendable {
         stack.leavesOutWaitingErrorSteps = connection.overload != nil
         if let refusal = connection.refusal(of: command, nil) {
             let near = nearest(command, table).filter { connection.refusal(of: $0, table[$0]) == nil }
-            stack.refuse(near.isEmpty ? refusal : refusal.asking(near))
+            stack.refuse(near.isEmpty ? refusal : refusal.asking(near, first: "no command '\(command)'"))
         } else {
             stack.fail(unknownCommand(command, table))
         }
