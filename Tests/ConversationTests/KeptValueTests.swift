@@ -120,6 +120,17 @@ struct KeptValueTests {
         }
     }
 
+    @Test func `a second daemon on the state of another says whose it is`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        let first = try await daemon(mappings, state: state)
+        let second = try await daemon(mappings, state: state)
+        let says = "another daemon, process \(first.process.pid), keeps its values in \(state.path), and each overwrites"
+        #expect(second.log.contains(says), "\(second.log)")
+        #expect(try await second.stop() == .status(0))
+        #expect(try await first.stop() == .status(0))
+        #expect(try await !daemon(mappings, state: state).log.contains("another daemon"))
+    }
+
     @Test func `a kept value that does not fit becomes its default, with a warning`() async throws {
         let (mappings, state) = (try TestFolder(), try TestFolder())
         try #"{"version":1,"values":{"count":"x","text":"y"}}"#.write(
