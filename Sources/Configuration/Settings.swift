@@ -72,7 +72,7 @@ package struct Settings: Sendable {
     package var mqtt: MQTTSettings?
 
     /// What the files set, by key, as `kiosk.zoom`.
-    var given: [String: String] = [:]
+    package internal(set) var given: [String: String] = [:]
 
     /// The keys that other settings set otherwise, and that the daemon reads only when it starts, sorted.
     package func changes(in other: Settings) -> [String] {

@@ -45,6 +45,7 @@ struct DoctorTests {
             #expect(finding.says.contains("default") && finding.says.contains("snd_pcm_open"))
         }
         #expect(findings["settings"]?.state == .ok && findings["mappings"]?.state == .ok)
+        #expect(findings["mappings"]?.says.hasSuffix(" commands, in \(Products.root)/mappings") == true)
         #expect(findings["daemon"]?.state == .warning && findings["media folder"]?.state == .warning)
         let table = try await run("quickconnectd", "--doctor")
         #expect(table.output.contains("speaker ") && table.output.contains("error  "))
@@ -96,6 +97,8 @@ struct DoctorTests {
         let client = try daemon.connect()
         let report = try await client.value("doctor", [])
         #expect(report.objectValue?["ok"] == true)
+        let own = DoctorReport(report)?.findings.first { $0.subject == "daemon" }
+        #expect(own?.says.hasSuffix(", with the mappings in \(Products.root)/mappings") == true)
         client.send("call?cmd=doctor&msg=heart&id=1")
         #expect(try await client.nextReply()?.code == "invalid")
     }

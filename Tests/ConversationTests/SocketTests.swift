@@ -199,6 +199,31 @@ struct SocketTests {
         }
     }
 
+    @Test func `a check warns of a gateway without a socket, and of a track that is not there`() async throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
+        try folder.write("{track: nosuch.json, motion: {replay: m.jsonl}}", to: "s.yaml")
+        try folder.write("x", to: "m.jsonl")
+        try folder.write("stop: {view: []}", to: "m/a.yaml")
+        let allow = #"allow: {users: ["wbe:ann"]}"#
+        try folder.write(
+            "stop: {\(allow)}\nlamp: {view: [], verbs: {on: {groups: [\"schedule:a\"]}}}",
+            to: "m/own.yaml"
+        )
+        let child = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
+        )
+        #expect(try await child.wait() == .status(0))
+        #expect(
+            String(decoding: child.standardError, as: UTF8.self) == """
+                warning: \(folder("m/own.yaml")):1:15: no socket of the settings has the gateway 'wbe', whose users stop names
+                warning: 'track': there is no file \(folder("nosuch.json"))
+
+                """
+        )
+    }
+
     @Test func `a check tells the mistakes of settings and of mappings at once`() async throws {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)

@@ -246,7 +246,7 @@ struct StrangerTests {
             "\(told[0])"
         )
         #expect(
-            told[1]["state"] == "warning" && told[1]["tried"] == [.string("\(own("own.yaml")):5:1")]
+            told[1]["state"] == "warning" && told[1]["tried"] == [.string("\(own("own.yaml")):5:25")]
                 && told[1]["says"]
                     == "no socket of the settings has the gateway 'wbe', whose users gate names, did you mean 'web'?",
             "\(told[1])"

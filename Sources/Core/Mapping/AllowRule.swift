@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// Who may do something: the users and groups that a rule of a mapping names. Names of the device are resolved to ids;
 /// those of gateways (`web:ann`) stay names.
@@ -45,7 +45,7 @@ public struct AllowRule: Sendable, Hashable {
     }
 
     /// The gateways whose users or groups the rule names. Schedules come through none.
-    var gateways: Set<ByteName> { GatewayName.gateways(of: userNames + groupNames) }
+    package var gateways: Set<ByteName> { GatewayName.gateways(of: userNames + groupNames) }
 
     private static func gatewayNames(_ names: [String]) -> Set<ByteName> {
         Set(names.filter(GatewayName.isOne).map { ByteName($0) })

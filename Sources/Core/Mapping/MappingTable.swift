@@ -206,6 +206,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         super.init(command, parameters)
     }
 
+    /// All that say who may call, set or post it.
+    package var rules: [AllowRule] { [rule, setRule, postRule].compactMap { $0 } + verbs.all.map(\.rule) }
+
     /// What `can` calls that which `set` or `post` is the rule of: running a schedule, posting an event, or setting a value.
     package var settingVerb: String {
         switch kind {

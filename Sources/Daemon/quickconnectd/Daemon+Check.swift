@@ -1,4 +1,5 @@
 import Configuration
+import Linux
 import Pins
 import QuickConnect
 
@@ -17,7 +18,8 @@ extension Daemon {
                 throw ConfigurationMistakes(mistakes + error.mistakes)
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) + settings.kiosk.warnings {
+            let ofSettings = settings.sockets.flatMap { $0.warnings(table) } + missingTracks + settings.kiosk.warnings
+            for warning in warnings + ofGateways(table) + ofSettings {
                 print("warning: \(warning)", to: &standardError)
             }
             for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
@@ -28,6 +30,20 @@ extension Daemon {
         } catch {
             print(error.description, to: &standardError)
             return ExitStatus.mistake
+        }
+    }
+
+    /// Rules for the users of gateways that do not exist.
+    private func ofGateways(_ table: MappingTable) -> [ConfigurationMistake] {
+        let missing = gatewayDoctor { table.entries }.missing
+        return missing.flatMap { gateway in gateway.places.map { ConfigurationMistake(gateway.says, at: $0) } }
+    }
+
+    /// Tracks that the files name, and that are not there. They are only for the simulation.
+    private var missingTracks: [ConfigurationMistake] {
+        [("track", settings.track), ("motion.replay", settings.motionTrack)].compactMap { key, path in
+            guard settings.given[key] != nil, !FileText.exists(path) else { return nil }
+            return ConfigurationMistake("there is no file \(path)", at: .outside("'\(key)'"))
         }
     }
 

@@ -270,8 +270,10 @@ struct Daemon {
                 gateways: gateways,
                 devices: devices,
                 simulated: simulated,
-                examined: [DaemonDoctor(memory: router.memory, restart: restart), gatewayDoctor(router)] + examined
-                    + devices.examined(environment),
+                examined: [
+                    DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, restart: restart),
+                    gatewayDoctor { router.frontController.currentTable.entries },
+                ] + examined + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 schedule: schedule,
@@ -282,11 +284,11 @@ struct Daemon {
         )
     }
 
-    private func gatewayDoctor(_ router: Router) -> GatewayDoctor {
+    func gatewayDoctor(_ entries: @escaping @Sendable () -> [MappingEntry]) -> GatewayDoctor {
         GatewayDoctor(
             sockets: Sockets(settings, accounts).gateways,
             shipped: settings.mappings.count > 1 ? settings.mappings.first?.path : nil,
-            entries: { router.frontController.currentTable.entries }
+            entries: entries
         )
     }
 

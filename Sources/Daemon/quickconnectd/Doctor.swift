@@ -43,7 +43,8 @@ struct Doctor {
     private func examineMappings(_ settings: Settings) -> Finding {
         do throws(ConfigurationMistakes) {
             let count = try Daemon(settings, journal: journal).loadTable().table.count
-            return Finding("mappings", .ok, "the mappings are valid; they define \(count) commands")
+            let says = "the mappings are valid; they define \(count) commands, in \(settings.mappingFolders)"
+            return Finding("mappings", .ok, says)
         } catch {
             return finding("mappings", error)
         }
@@ -86,9 +87,18 @@ struct Doctor {
     }
 }
 
+extension Settings {
+    /// The folders of mappings that are there, in the order in which they are read.
+    var mappingFolders: String {
+        let folders = mappings.map(\.path).filter(FileText.exists)
+        return folders.isEmpty ? "no folder" : folders.joined(separator: " and ")
+    }
+}
+
 /// What a running daemon says of itself.
 struct DaemonDoctor: Examined {
     let memory: PeerMemory
+    let mappings: String
     /// Looked up once: that may block.
     private let user = SystemAccounts().name(ofUser: geteuid())
 
@@ -96,7 +106,8 @@ struct DaemonDoctor: Examined {
     let restart: @Sendable () -> [String]
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        let says = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
+        let process = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
+        let says = "\(process), with the mappings in \(mappings)"
         return [Finding("daemon", .ok, says)] + waiting + kept
     }
 
@@ -140,14 +151,12 @@ struct GatewayDoctor: Examined {
     private static let maxNames = 20
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        let own = entries().filter { !isShipped($0) }.sorted { $0.command < $1.command }
-        return sockets.compactMap { reached(own, by: $0) } + missing(own)
+        let own = entries().filter { !$0.files.contains(where: isShipped) }.sorted { $0.command < $1.command }
+        return sockets.compactMap { reached(own, by: $0) }
+            + missing.map { Finding("gateways", .warning, $0.says, tried: $0.places.map(\.description)) }
     }
 
-    private func isShipped(_ entry: MappingEntry) -> Bool {
-        guard let shipped else { return false }
-        return entry.files.contains { $0.hasPrefix("\(shipped)/") }
-    }
+    private func isShipped(_ file: String) -> Bool { shipped.map { file.hasPrefix("\($0)/") } ?? false }
 
     private func reached(_ own: [MappingEntry], by socket: SocketRule) -> Finding? {
         guard let gateway = socket.gateway?.name else { return nil }
@@ -166,20 +175,25 @@ struct GatewayDoctor: Examined {
         )
     }
 
-    /// Entries for the users of a gateway that has no socket: a slip in its name, or a part that is not set up.
-    private func missing(_ own: [MappingEntry]) -> [Finding] {
+    /// The owner's rules for the users of a gateway that has no socket: a slip in its name, or a part that is not set up.
+    var missing: [(says: String, places: [SourceLocation])] {
         let known = Set(sockets.compactMap { $0.gateway.map { ByteName($0.name) } })
-        let named = own.reduce(into: Set<ByteName>()) { $0.formUnion($1.gateways) }
-        return named.subtracting(known).map(\.text).sorted().map { gateway in
-            let entries = own.filter { $0.gateways.contains(ByteName(gateway)) }
-            let near = NearestNames.question(gateway, among: known.map(\.text))
-            let places = entries.prefix(Self.maxNames).compactMap { $0.location?.description }
-            return Finding(
-                "gateways",
-                .warning,
-                "no socket of the settings has the gateway '\(gateway)', whose users \(Self.names(entries)) names\(near)",
-                tried: places
-            )
+        var named: [ByteName: (entries: [MappingEntry], places: Set<SourceLocation>)] = [:]
+        for entry in entries().sorted(by: { $0.command < $1.command }) {
+            for rule in entry.rules where !isShipped(rule.location.file) {
+                for gateway in rule.gateways.subtracting(known) {
+                    var (entries, places) = named[gateway] ?? ([], [])
+                    if entries.last !== entry { entries.append(entry) }
+                    places.insert(rule.location)
+                    named[gateway] = (entries, places)
+                }
+            }
+        }
+        return named.sorted { $0.key.text < $1.key.text }.map { gateway, found in
+            let near = NearestNames.question(gateway.text, among: known.map(\.text))
+            let names = Self.names(found.entries)
+            let says = "no socket of the settings has the gateway '\(gateway.text)', whose users \(names) names\(near)"
+            return (says, Array(found.places.sorted().prefix(Self.maxNames)))
         }
     }
 
