@@ -146,9 +146,29 @@ struct FormReaderTests {
 
     @Test(
         arguments: [
-            ("", "the form has no end"), ("--B", "the form has no end"),
-            ("--C\r\n", "does not begin with its boundary"),
-            ("\r\n--B\r\n", "does not begin with its boundary"),
+            (#"filename="a\"b.wav""#, #"a"b.wav"#), (#"filename="a;b\\"; name="f""#, "a;b"),
+            ("filename=m2.wav", "m2.wav"),
+            ("filename=a b.wav ; x", "a b.wav"), (#"FILENAME="m3.wav""#, "m3.wav"),
+            (#"x; filename="m4.wav""#, "m4.wav"),
+            ("name=\"f\";\r\n filename=\"m5.wav\"", "m5.wav"), ("name=\"f\";\r\n\tfilename=m6.wav", "m6.wav"),
+            ("filename*=UTF-8''m%C3%A4.wav", "mä.wav"),
+            ("filename=\"m?.wav\"; filename*=utf-8'de'x%2Fm%C3%A4.wav", "mä.wav"),
+            ("filename=\"m7.wav\"; filename*=x", "m7.wav"), (#"name="filename=x.wav""#, nil),
+            (#"name="; filename=x""#, nil),
+        ] as [(String, String?)]
+    )
+    func `a name is taken as it is written elsewhere, too`(parameters: String, name: String?) {
+        let form = "before\r\n--B \t \r\nContent-Disposition: form-data; \(parameters)\r\n\r\nx\r\n--B--  \r\n"
+        for length in [1, 5, 20_000] {
+            #expect(read(form, pieces: length) == (name.map { ["file \($0)", "«x»"] } ?? []) + ["end"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", "the form lacks the boundary"), ("--B", "the form has no end"),
+            ("--C\r\n", "the form lacks the boundary"),
+            ("x--B\r\n", "the form lacks the boundary"), ("\r\n--B\r\n", "the form has no end"),
             ("--B\r\n\(file)\"a\"\r\n\r\nabc", "the form has no end"),
             ("--B\r\n\(file)\"a\"\r\n\r\nabc\r\n--B\r\n", "the form has no end"),
             ("--Bx\r\n", "not followed by a line break"),
@@ -175,6 +195,7 @@ struct FormReaderTests {
     @Test func `the boundary is in the type`() {
         #expect(FormReader.boundary("multipart/form-data; boundary=abc") == "abc")
         #expect(FormReader.boundary("Multipart/Form-Data; charset=utf-8; Boundary=\"a b\"") == "a b")
+        #expect(FormReader.boundary("multipart/form-data ;boundary=\"a;b\"") == "a;b")
         let long = String(repeating: "x", count: 71)
         for type in [
             "", "multipart/form-data", "multipart/form-data; boundary=", "text/plain; boundary=a",

@@ -28,7 +28,8 @@ package struct PagePath: Equatable {
             && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
     }
 
-    private static func decode(_ part: Substring.UTF8View.SubSequence) -> String? {
+    /// A text with `%` escapes; nil if one is bad, or it is not UTF-8.
+    package static func decode(_ part: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         var rest = part
         while let byte = rest.popFirst() {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 
 /// Reads a form with files (`multipart/form-data`, RFC 7578), as its bytes come. A value, tested with bytes.
 struct FormReader {
@@ -17,6 +18,7 @@ struct FormReader {
     }
 
     private enum State {
+        /// Before the first boundary, where nothing means anything.
         case preamble
         case headers
         /// The contents of a part; whether it is a file.
@@ -28,6 +30,7 @@ struct FormReader {
 
     private let delimiter: [UInt8]
     private var state = State.preamble
+    private var hasBegun = false
     private var endsFile = false
 
     /// How long the headers of a part may be.
@@ -40,16 +43,18 @@ struct FormReader {
     /// The boundary of a form with files; nil if it is none.
     /// - Parameter type: the header Content-Type.
     static func boundary(_ type: String) -> String? {
-        let parts = type.split(separator: ";").map { $0.drop { $0 == " " } }
-        guard parts.first?.lowercased() == "multipart/form-data" else { return nil }
-        guard let part = parts.first(where: { $0.lowercased().hasPrefix("boundary=") }) else { return nil }
-        let boundary = part.dropFirst("boundary=".count).filter { $0 != "\"" }
-        return (1...70).contains(boundary.utf8.count) ? String(boundary) : nil
+        guard type.prefix(while: { $0 != ";" && $0 != " " }).lowercased() == "multipart/form-data",
+            let boundary = parameters(of: type)["boundary"]
+        else { return nil }
+        return (1...70).contains(boundary.utf8.count) ? boundary : nil
     }
 
     /// Takes the next event out of what has come.
     /// - Parameter isAll: whether nothing more comes.
     mutating func next(_ input: inout [UInt8], isAll: Bool) -> Event {
+        // The line break before the first boundary is that of the request's head.
+        if !hasBegun { input.insert(contentsOf: [0x0D, 0x0A], at: 0) }
+        hasBegun = true
         while true {
             if endsFile {
                 endsFile = false
@@ -57,30 +62,22 @@ struct FormReader {
             }
             let event: Event? =
                 switch state {
-                case .preamble: readPreamble(&input)
+                case .preamble: readPart(&input, isFile: false)
                 case .boundary: readBoundary(&input)
                 case .headers: readHeaders(&input)
                 case .part(let isFile): readPart(&input, isFile: isFile)
                 case .end: .end
                 }
             guard let event else { continue }
-            return event == .more && isAll ? .broken("the form has no end") : event
+            guard event == .more, isAll else { return event }
+            if case .preamble = state { return .broken("the form lacks the boundary that its Content-Type names") }
+            return .broken("the form has no end")
         }
-    }
-
-    /// The first boundary has no line break before it.
-    private mutating func readPreamble(_ input: inout [UInt8]) -> Event? {
-        let first = delimiter.dropFirst(2)
-        guard input.count >= first.count else { return .more }
-        guard input.starts(with: first) else {
-            return .broken("the form does not begin with its boundary")
-        }
-        input.removeFirst(first.count)
-        state = .boundary
-        return nil
     }
 
     private mutating func readBoundary(_ input: inout [UInt8]) -> Event? {
+        // Spaces may follow it (RFC 2046, 5.1.1).
+        input.removeFirst(input.prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.count)
         guard input.count >= 2 else { return .more }
         let bytes = Array(input.prefix(2))
         input.removeFirst(2)
@@ -145,16 +142,53 @@ struct FormReader {
 
     /// The name of the file of a part, without folders; nil if it is no file, or none was chosen.
     private static func fileName(_ head: String) -> String? {
-        for line in head.split(separator: "\r\n") {
-            guard line.lowercased().hasPrefix("content-disposition:"), let start = line.firstRange(of: "filename=\"")
-            else {
-                continue
-            }
-            // Browsers write a quote as %22.
-            let name = line[start.upperBound...].prefix { $0 != "\"" }.replacing("%22", with: "\"")
-            let file = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-            return file.isEmpty ? nil : String(file)
+        // A line that begins with a space goes on with the one before (RFC 5322, 2.2.3).
+        let lines = head.replacing("\r\n ", with: " ").replacing("\r\n\t", with: " ").split(separator: "\r\n")
+        guard let line = lines.first(where: { $0.lowercased().hasPrefix("content-disposition:") }) else { return nil }
+        let parameters = parameters(of: String(line))
+        // Browsers write a quote as %22.
+        let plain = parameters["filename"]?.replacing("%22", with: "\"")
+        let name = parameters["filename*"].flatMap(extended) ?? plain ?? ""
+        let file = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+        return file.isEmpty ? nil : String(file)
+    }
+
+    /// A text as RFC 8187 writes it: `UTF-8'LANGUAGE'm%C3%A4.wav`; nil if it is none, or in another encoding.
+    private static func extended(_ text: String) -> String? {
+        let parts = text.split(separator: "'", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
+        return PagePath.decode(parts[2].utf8)
+    }
+
+    /// The parameters of a header, such as `form-data; name="f"; filename="a.wav"`, by their names in lower case.
+    private static func parameters(of header: String) -> [String: String] {
+        var (parameters, rest) = ([String: String](), Substring(header).utf8)
+        while let start = rest.firstIndex(of: UInt8(ascii: ";")) {
+            rest = rest[start...].dropFirst().drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            rest = rest[name.endIndex...]
+            guard rest.first == UInt8(ascii: "=") else { continue }
+            rest.removeFirst()
+            parameters[Substring(name).lowercased()] = value(&rest)
         }
-        return nil
+        return parameters
+    }
+
+    /// Takes a value, a word or a text in quotes.
+    private static func value(_ rest: inout Substring.UTF8View) -> String {
+        guard rest.first == UInt8(ascii: "\"") else {
+            var word = rest.prefix { $0 != UInt8(ascii: ";") }
+            rest = rest[word.endIndex...]
+            while word.last == UInt8(ascii: " ") { word.removeLast() }
+            return String(Substring(word))
+        }
+        rest.removeFirst()
+        var text: [UInt8] = []
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            // Others than these are those of Windows' paths, as some browsers sent them.
+            let isEscape = byte == UInt8(ascii: "\\") && (rest.first == UInt8(ascii: "\"") || rest.first == byte)
+            text.append(isEscape ? rest.removeFirst() : byte)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
