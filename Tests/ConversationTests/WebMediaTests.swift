@@ -129,10 +129,13 @@ struct WebMediaTests {
             #expect(answer.text == text && answer["content-type"] == "application/octet-stream" && isMedia(answer))
         }
         #expect(try await ann.ask("PUT", "/media/empty.wav", [], "").status == 201)
+        let named = try await ann.ask("PUT", "/media/x", [], "1")
+        #expect(named.status == 201 && named.json == ["file": "x.caf", "bytes": 1])
+        #expect(try await ann.ask("GET", "/media/x").text == "1")
         let empty = try await ann.ask("GET", "/media/empty.wav")
         #expect(empty.status == 200 && empty.body == [] && empty["content-length"] == "0")
         #expect(try await ann.ask("GET", "/media/empty.wav", ["Range: bytes=0-"]).status == 416)
-        #expect(try names(web) == ["big.bin", "chunks.bin", "empty.wav"])
+        #expect(try names(web) == ["big.bin", "chunks.bin", "empty.wav", "x.caf"])
     }
 
     @Test(arguments: ["a.svg", "a.html", "a.js", "a.txt", "a.pdf", "A.HTML", "ü\".htm"])
@@ -273,6 +276,10 @@ struct WebMediaTests {
         #expect(try await ann.ask("PUT", "/media", [], "x").status == 405)
         #expect(try await ann.ask("PUT", "/media/a.wav", ["Content-Range: bytes 0-0/2"], "x").status == 400)
         #expect(try await ann.ask("PUT", "/media/a.wav", ["Content-Encoding: gzip"], "x").status == 400)
+        for query in ["shared=yes", "a=b&shared", "shared=true&shared="] {
+            let answer = try await ann.ask("PUT", "/media/a.wav?\(query)", [], "x")
+            #expect(answer.status == 400 && answer.text.contains("«shared» is true"), "\(query)")
+        }
         let form = try await ann.ask("POST", "/media", ["Content-Type: text/plain"], "x")
         #expect(form.status == 415 && form.text.contains("multipart/form-data"))
         let folder = try await ann.ask("PUT", "/media/no/a.wav", [], "x")
@@ -294,9 +301,9 @@ struct WebMediaTests {
             "POST",
             "/media",
             [type],
-            part("a.wav", "one") + part("../b.png", long) + "--B--\r\n"
+            part("a", "one") + part("../b.png", long) + "--B--\r\n"
         )
-        let files: JSONValue = [["file": "a.wav", "bytes": 3], ["file": "b.png", "bytes": 300_000]]
+        let files: JSONValue = [["file": "a.caf", "bytes": 3], ["file": "b.png", "bytes": 300_000]]
         #expect(answer.status == 201 && answer.json == ["files": files])
         #expect(try web.folder.data("media/b.png") == Data(long.utf8))
         let cut = try await ann.ask("POST", "/media/", [type], part("c.wav", "whole") + part("d.wav", long).dropLast(2))
@@ -304,7 +311,7 @@ struct WebMediaTests {
         let bad = try await ann.ask("POST", "/media", [type], part(".hidden", "x") + "--B--")
         #expect(bad.status == 422)
         #expect(try await ann.ask("POST", "/media", [type], "--B--").text.contains("the form has no file"))
-        try await eventually("nothing half is left") { try names(web) == ["a.wav", "b.png", "c.wav"] }
+        try await eventually("nothing half is left") { try names(web) == ["a.caf", "b.png", "c.wav"] }
     }
 
     /// Of a form, the last bytes that have come may be the beginning of its boundary.

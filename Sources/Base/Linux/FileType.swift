@@ -25,9 +25,11 @@ package enum FileType {
     }
 
     /// Of a file of the media folder that may be shown: sound, pictures and video; nil for all others. A browser saves those
-    /// and never shows them, because whoever wrote them could have written a page. Without an ending it is a recording, as in
-    /// the book.
-    package static func shown(_ name: String) -> String? { media[ending(name) ?? "caf"] }
+    /// and never shows them, because whoever wrote them could have written a page.
+    package static func shown(_ name: String) -> String? { media[ending(stored(name)) ?? ""] }
+
+    /// The name that a file gets in the media folder: without an ending it is a recording, as in the book.
+    package static func stored(_ name: String) -> String { ending(name) == nil ? "\(name).caf" : name }
 
     private static func ending(_ name: String) -> String? {
         let file = name.split(separator: "/").last ?? ""

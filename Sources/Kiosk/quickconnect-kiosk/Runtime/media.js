@@ -110,7 +110,8 @@ function (origins) {
 				progress(data.size)
 			}
 			await window.quickconnect.call('media', 'write', file, size, '', { end: true })
-			return { file, bytes: size }
+			// The name that the daemon gives it.
+			return { file: /\.[^/]*$/.test(file) ? file : `${file}.caf`, bytes: size }
 		} finally {
 			writing.delete(file)
 		}

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -121,7 +122,7 @@ final class MediaUpload {
         case .fail(let response): finish(response)
         case .end: finish(success)
         case .open(let name, let size):
-            file = (name, 0)
+            file = (FileType.stored(name), 0)
             var options = options
             options["begin"] = true
             if let size { options["size"] = .integer(Int64(size)) }

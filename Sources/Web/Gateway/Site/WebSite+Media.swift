@@ -94,6 +94,10 @@ extension WebSite {
             let message = "send a whole file, as it is: without Content-Range and Content-Encoding"
             return .error(.badRequest, "badRequest", message)
         }
+        let shares = request.query.split(separator: "&").filter { $0.prefix { $0 != "=" } == "shared" }
+        guard shares.allSatisfy({ $0 == "shared=true" || $0 == "shared=false" }) else {
+            return .error(.badRequest, "badRequest", "«shared» is true, for a file that all may read, or false")
+        }
         do throws(WriteCondition.Unheeded) { _ = try WriteCondition.option(headers) } catch {
             return .error(.badRequest, "badRequest", error.message)
         }
