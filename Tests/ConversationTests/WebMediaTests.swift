@@ -74,6 +74,16 @@ struct WebMediaTests {
         for headers in [["If-None-Match: \(tag)"], ["If-Modified-Since: \(date)"]] {
             #expect(try await ann.ask("GET", "/media/a%20b.wav", headers).status == 304)
         }
+        let page = try #require(try await ann.ask("GET", "/style.css")["etag"])
+        for (target, own) in [("/media/a%20b.wav", tag), ("/style.css", page)] {
+            for (condition, status) in [("\"zz\"", 412), ("W/\(own)", 412), ("\"zz\", \(own)", 200), ("*", 200)] {
+                let answer = try await ann.ask("GET", target, ["If-Match: \(condition)"])
+                #expect(
+                    answer.status == status && (status == 200 || answer.text.contains("its ETag is")),
+                    "\(condition)"
+                )
+            }
+        }
         _ = try await ann.ask("PUT", "/media/a%20b.wav", [], "new")
         let new = try await ann.ask(
             "GET",

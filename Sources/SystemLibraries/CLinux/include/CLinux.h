@@ -56,6 +56,9 @@ int qc_clock_timer(void);
 /// then. Returns 0, or -1 with errno.
 int qc_clock_timer_set(int timer, int64_t seconds);
 
+/// Seconds since 1970, of a moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`. Less than all others if it is none.
+int64_t qc_http_date(const char *text);
+
 /// O_PATH of open(2): the descriptor names the file without opening it.
 extern const int qc_o_path;
 

@@ -91,6 +91,16 @@ struct Response {
         return error(.rangeNotSatisfiable, "badRequest", message).with("content-range", "bytes */\(size)")
     }
 
+    /// Itself, unless `If-Match` asks for a part or all of another file.
+    func matching(_ head: HTTPRequestHead) -> Response {
+        let tags = head.headers[canonicalForm: "if-match"]
+        guard !tags.isEmpty, let tag = headers["etag"].first, !tags.contains(where: { $0 == "*" || $0 == tag }) else {
+            return self
+        }
+        drop()
+        return .error(.preconditionFailed, "invalid", "the file is not the one of If-Match; its ETag is \(tag)")
+    }
+
     /// Closes what would have been sent.
     func drop() {
         switch body {

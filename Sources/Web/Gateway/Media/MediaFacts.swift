@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import JSON
 internal import Linux
@@ -37,7 +38,7 @@ struct MediaFacts: Sendable {
         guard tags.isEmpty else {
             return tags.contains { $0 == "*" || $0 == etag || $0 == "W/\(etag)" }
         }
-        return lastModified.map { head.headers["if-modified-since"] == [$0] } ?? false
+        return head.headers["if-modified-since"].first.map { modified / 1000 <= qc_http_date($0) } ?? false
     }
 
     /// The part that is asked for. With `If-Range` only as long as the file is the same.

@@ -217,7 +217,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             let response = (try? result.get()) ?? .error(.internalServerError, "internal", "the log says what failed")
             guard let self, let context = self.context else { return response.drop() }
             self.dropBody()
-            self.write(response, to: request.head, host: request.host, context, closes: false)
+            self.write(response.matching(request.head), to: request.head, host: request.host, context, closes: false)
         }
     }
 
