@@ -38,14 +38,16 @@ extension YAMLFile {
     fileprivate mutating func hostNames(_ node: YAMLNode, _ what: String) -> Set<String> {
         var names: Set<String> = []
         for name in words(node, what) {
-            guard Self.isHostName(name.value) else {
+            // A final dot only says that a name is whole.
+            let host = name.value.hasSuffix(".") ? String(name.value.dropLast()) : name.value
+            guard Self.isHostName(host) else {
                 // The owner of any such name could make it point here, and would get access.
                 let problem =
                     "'\(name.value)' is not a name of this host; list each, like kiosk.local, without port or *"
                 mistake(problem, at: name.location)
                 continue
             }
-            names.insert(name.value.lowercased())
+            names.insert(host.lowercased())
         }
         return names
     }

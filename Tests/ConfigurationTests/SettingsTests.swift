@@ -283,6 +283,10 @@ struct SettingsTests {
         #expect(try load("procedures: {sync: https://a.example}").procedureSettings.isSyncLocal == false)
     }
 
+    @Test func `a final dot of a host's name is none of it`() throws {
+        #expect(try load("web: {names: [Kiosk.local., kiosk.lan]}").web.names == ["kiosk.local", "kiosk.lan"])
+    }
+
     @Test func `what is recorded and what procedures may use is read`() throws {
         let text = """
             record: [{event: door, keep: 90d}, {event: walk}]

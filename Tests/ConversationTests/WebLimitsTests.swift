@@ -59,6 +59,25 @@ struct WebLimitsTests {
         #expect(try await chunked.answer().status == 413)
     }
 
+    @Test func `a head has up to 32 KiB and 100 lines, and a version that is spoken here`() async throws {
+        let web = try await WebProcess()
+        let long = "X: \(String(repeating: "x", count: 31 << 10))"
+        let lines = (0..<101).map { "X-\($0): x" }
+        for (headers, status) in [([long], 200), (Array(lines.prefix(99)), 200), ([long, long], 431), (lines, 431)] {
+            let answer = try await web.ask("GET", "/login.html", headers)
+            #expect(answer.status == status && (status == 200 || answer["connection"] == "close"), "\(answer)")
+            #expect(status == 200 || answer.text.contains("up to 32768 bytes and 100 lines"), "\(answer)")
+        }
+        for (request, status) in [
+            ("GET /login.html HTTP/1.0\r\n\r\n", 200), ("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505),
+            ("GET / HTTP/1.2\r\nHost: localhost\r\n\r\n", 505),
+        ] {
+            let connection = try web.connection()
+            connection.send(request)
+            #expect(try await connection.answer().status == status, "\(request)")
+        }
+    }
+
     @Test(.measured) func `requests behind each other cost little memory`() async throws {
         let (web, before, deaf) = try await Self.holdRequests()
         #expect(web.web.anonymousMemory - before < 8 << 10, "KiB")

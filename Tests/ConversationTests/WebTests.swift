@@ -499,7 +499,8 @@ struct WebTests {
     }
 
     @Test(arguments: [
-        ("web: {names: [\"*\"]}", "'*' is not a name of this host"), ("web: {names: [\"a:1\"]}", "'a:1' is not a name"),
+        ("web: {names: [\"*\"]}", "'*' is not a name of this host"), ("web: {names: [\".\"]}", "'.' is not a name"),
+        ("web: {names: [\"a:1\"]}", "'a:1' is not a name"),
         ("web: {listen: here}", "'here' is not ADDRESS:PORT"), ("web: {lisen: x}", "did you mean 'listen'"),
         ("web: {tiles: \"https://x/\"}", "{z}, {x} and {y}"), ("web: {session: long}", "a duration"),
         ("web: {address: kiosk}", "http:// or https://"), ("web: {connections: 0}", "from 1 to"),

@@ -23,7 +23,7 @@ struct RequestFilterTests {
 
     @Test(arguments: [
         "localhost", "LOCALHOST:8467", "127.0.0.1", "127.0.0.1:8467", "192.168.1.20:80", "[::1]", "[::1]:8467",
-        "[fe80::1]:1", "kiosk.local", "Kiosk.Local:8467",
+        "[fe80::1]:1", "kiosk.local", "Kiosk.Local:8467", "localhost:", "[::1]:", "localhost.", "kiosk.local.:8467",
     ])
     func `addresses, localhost and the host's names come in`(host: String) {
         #expect(status(host: host) == nil)
@@ -31,7 +31,7 @@ struct RequestFilterTests {
 
     @Test(arguments: [
         "evil.test", "evil.test:8467", "127.0.0.1.evil.test", "localhost.evil.test", "kiosk.local.evil.test", "1.2.3",
-        "1.2.3.256", "0x7f.0.0.1", "127.0.0.1.", "2130706433", "kiosk.local.", "[evil]", "[]",
+        "1.2.3.256", "0x7f.0.0.1", "127.0.0.1.", "2130706433", "kiosk.local..", ".", "[evil]", "[]",
     ])
     func `other names don't`(host: String) {
         #expect(status(host: host) == 421)
@@ -49,6 +49,9 @@ struct RequestFilterTests {
         #expect(status() == 400)
         #expect(status(host: "localhost", "localhost") == 400)
         #expect(status(host: "localhost", "evil.test") == 400)
+        // Only HTTP/1.0 may have none.
+        let head = HTTPRequestHead(version: .http1_0, method: .GET, uri: "/")
+        #expect((try? door.host(of: head)) == "localhost")
     }
 
     private func origin(_ origins: [String], _ mustHave: Bool = true, headers: [(String, String)] = []) -> UInt? {
@@ -92,7 +95,10 @@ struct RequestFilterTests {
             #expect(host == "kiosk.local")
             try door.checkOrigin(of: head, host: host, mustHaveOrigin: true)
         }
-        for (host, origin) in [("kiosk.local", "http://kiosk.local:80"), ("kiosk.local:80", "http://kiosk.local")] {
+        for (host, origin) in [
+            ("kiosk.local", "http://kiosk.local:80"), ("kiosk.local:80", "http://kiosk.local"),
+            ("kiosk.local:", "http://kiosk.local"), ("kiosk.local.", "http://kiosk.local."),
+        ] {
             let head = head([("Host", host), ("X-Forwarded-Proto", "http, https"), ("Origin", origin)])
             try door.checkOrigin(of: head, host: try door.host(of: head), mustHaveOrigin: true)
         }

@@ -10,14 +10,14 @@ struct HTTPHandlers {
     private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
     private let validator = NIOHTTPResponseHeadersValidator()
 
-    /// The longest head.
-    static let headBytes = 32 << 10
+    /// The longest head, and the most lines of one.
+    static let (headBytes, headLines) = (32 << 10, 100)
 
     init() {
         var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = 16 << 10
+        limits.maxHeaderFieldSize = Self.headBytes
         limits.maxHeaderListSize = Self.headBytes
-        limits.maxHeaderFieldCount = 100
+        limits.maxHeaderFieldCount = Self.headLines
         decoder = ByteToMessageHandler(
             HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
         )

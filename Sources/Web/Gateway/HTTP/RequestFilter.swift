@@ -18,16 +18,20 @@ struct RequestFilter: Sendable {
 
     /// The only Host header, checked, without the port that its scheme has anyway.
     func host(of head: HTTPRequestHead) throws(Refusal) -> String {
-        let hosts = head.headers["host"]
+        var hosts = head.headers["host"]
+        // HTTP/1.0 needs none (RFC 9112, 3.2), and every browser sends one.
+        if hosts.isEmpty, head.version == .http1_0 { hosts = ["localhost"] }
         guard hosts.count == 1, let host = hosts.first, let name = Self.name(of: host) else {
             throw Refusal(status: .badRequest, code: "badRequest", message: "a request has one header Host")
         }
-        guard Self.isAddress(name) || name == "localhost" || names.contains(name) else {
+        // A final dot only says that a name is whole.
+        let known = name.hasSuffix(".") ? String(name.dropLast()) : name
+        guard Self.isAddress(name) || known == "localhost" || names.contains(known) else {
             throw Refusal(
                 status: .misdirectedRequest,
                 code: "denied",
                 message: """
-                    this device is not known as \(name); if it is, the line «names: [\(name)]» below «web:» of the \
+                    this device is not known as \(name); if it is, the line «names: [\(known)]» below «web:» of the \
                     settings says so
                     """
             )
@@ -36,8 +40,8 @@ struct RequestFilter: Sendable {
     }
 
     private static func withoutDefaultPort(_ host: String, isEncrypted: Bool) -> String {
-        let port = isEncrypted ? ":443" : ":80"
-        return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
+        let port = [isEncrypted ? ":443" : ":80", ":"].first(where: host.hasSuffix) ?? ""
+        return String(host.dropLast(port.utf8.count))
     }
 
     /// Refuses requests from pages of other origins.
@@ -92,7 +96,8 @@ struct RequestFilter: Sendable {
     }
 
     private static func isPort(_ text: Substring) -> Bool {
-        text.isEmpty || (text.hasPrefix(":") && UInt16(text.dropFirst()) != nil && text.dropFirst().first != "+")
+        let digits = text.dropFirst()
+        return text.isEmpty || (text.first == ":" && digits.first != "+" && (digits.isEmpty || UInt16(digits) != nil))
     }
 
     /// Whether it is an address, which no name server can redirect: 192.0.2.1, [2001:db8::1].

@@ -110,13 +110,18 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is RequestGate.NoShare {
-            return refuseHead(.overloaded("\(slot.peer.words) has too much under way"), context)
+        switch error {
+        case is RequestGate.NoShare: refuseHead(.overloaded("\(slot.peer.words) has too much under way"), context)
+        case HTTPParserError.headerOverflow:
+            let (bytes, lines) = (HTTPHandlers.headBytes, HTTPHandlers.headLines)
+            let message = "the head of a request has up to \(bytes) bytes and \(lines) lines here"
+            refuseHead(.error(.requestHeaderFieldsTooLarge, "tooLarge", message), context)
+        case HTTPParserError.invalidVersion:
+            refuseHead(.error(.httpVersionNotSupported, "badRequest", "send it as HTTP/1.1, or as HTTP/1.0"), context)
+        case is HTTPParserError, is NIOHTTPDecoderError, is ByteToMessageDecoderError:
+            refuseHead(.error(.badRequest, "badRequest", "this is not a valid HTTP request"), context)
+        default: context.close(promise: nil)
         }
-        guard error is HTTPParserError || error is NIOHTTPDecoderError || error is ByteToMessageDecoderError else {
-            return context.close(promise: nil)
-        }
-        refuseHead(.error(.badRequest, "badRequest", "this is not a valid HTTP request"), context)
     }
 
     /// Answers what is no request, or not yet.
