@@ -318,6 +318,9 @@ struct WebTests {
         #expect(answer.text.contains("the daemon does not answer (Connection refused); it may be starting"))
         kept.send(web.request("POST", "/call?cmd=ping", token))
         #expect(try await kept.answer().status == 503)
+        try FileManager.default.removeItem(atPath: web.folder("web.sock"))
+        let missing = try await web.ask("POST", "/call?cmd=ping", token)
+        #expect(missing.status == 503 && missing.text.contains("there is no socket \(web.folder("web.sock"))"))
         #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 200)
         try await web.startDaemon()
         #expect(try await web.page(cookie).ask("call?cmd=ping&id=1")?.contains("id=1") == true)
@@ -514,6 +517,24 @@ struct WebTests {
             #expect(try await child.wait() == .status(2))
             #expect(child.errors.contains(words) && child.errors.contains("settings.yaml:1:"), "\(child.errors)")
         }
+    }
+
+    @Test func `settings without a socket for the gateway are told with the line that they lack`() async throws {
+        let folder = try TestFolder()
+        try folder.write("pcm: default", to: "settings.yaml")
+        let child = try ChildProcess(
+            Products.path("quickconnect-web"),
+            [
+                "--config", folder("settings.yaml"), "--socket", folder("socket"), "--state", folder("state"),
+                "--listen",
+                "127.0.0.1:0",
+            ]
+        )
+        try await eventually("it says so") {
+            child.errors.contains("below «sockets:» write «- {path: /tmp/web.sock, gateway: web, user: ")
+        }
+        child.send(SIGTERM)
+        #expect(try await child.wait() == .status(0))
     }
 
     @Test func `mistakes on the command line are told`() async throws {

@@ -74,6 +74,7 @@ struct QuickConnectWeb: ParsableCommand {
         do throws(WebGateway.Failure) {
             let address = try gateway.start()
             log.write("listening on \(address)", .info)
+            if let lack = setup.lack { log.write(lack, .warning) }
             manager.ready("listening on \(address)")
         } catch {
             log.write(error.description, .error)

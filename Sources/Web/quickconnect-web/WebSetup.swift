@@ -9,6 +9,8 @@ import WebGateway
 struct WebSetup {
     var options = WebOptions()
     var logLevel: LogLevel
+    /// What the settings lack, so that no page reaches a daemon; nil if they have it.
+    var lack: String?
 
     init(_ flags: QuickConnectWeb, _ environment: [String: String]) throws(ConfigurationMistakes) {
         let folders = StandardFolders(
@@ -24,6 +26,9 @@ struct WebSetup {
         logLevel = flags.gateway.level(settings)
         options.daemonPaths = flags.gateway.daemonPaths(settings, environment)
         options.bridgePath = flags.gateway.bridgePath(of: "web", settings)
+        if flags.gateway.bridgeSocket == nil, !settings.sockets.contains(where: { $0.gateway?.value == "web" }) {
+            lack = Self.lack(isService: environment["STATE_DIRECTORY"] != nil)
+        }
         options.pages = (flags.pages ?? own.pages).map { [$0] } ?? [folders.pages]
         options.pages.append(folders.shippedPages)
         options.state = flags.gateway.statePath(of: "web", folders, environment)
@@ -40,6 +45,16 @@ struct WebSetup {
         // Whoever starts it in a terminal is at work on the pages.
         options.showsRefusals = options.watches || (0...2).contains { isatty($0) == 1 }
         options.listeners = try Self.listeners(flags.listen, own, environment)
+    }
+
+    private static func lack(isService: Bool) -> String {
+        let place = isService ? "systemd: web" : "path: /tmp/web.sock"
+        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "NAME"
+        let entry = "- {\(place), gateway: web, user: \(user), commands: [hello, ping, state, sounds, playSound]}"
+        return """
+            the settings have no socket for this gateway, so its pages reach no daemon: below «sockets:» write «\(entry)», \
+            with all commands that pages may call, and start the daemon with these settings
+            """
     }
 
     /// The flag's listener, otherwise systemd's, otherwise the settings'.

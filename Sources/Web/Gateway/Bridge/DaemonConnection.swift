@@ -1,4 +1,5 @@
 internal import Concurrency
+internal import Glibc
 internal import JSON
 internal import Linux
 internal import NIOCore
@@ -14,6 +15,16 @@ struct DaemonRefusal: Error {
         DaemonRefusal(
             code: CommandError.Code.unavailable.rawValue,
             message: "the daemon does not answer (\(reason)); it may be starting, so try again"
+        )
+    }
+
+    static func missing(_ path: String) -> DaemonRefusal {
+        DaemonRefusal(
+            code: CommandError.Code.unavailable.rawValue,
+            message: """
+                there is no socket \(path): the daemon is not running, or its settings have no entry «gateway: web» with \
+                this path below «sockets»
+                """
         )
     }
 
@@ -122,7 +133,10 @@ final class DaemonDialer {
                 }
             }
             .connect(unixDomainSocketPath: path)
-        channel.whenFailure { promise.fail(DaemonRefusal.away(Self.words(for: $0))) }
+        channel.whenFailure { [path] error in
+            let isMissing = (error as? IOError)?.errnoCode == ENOENT
+            promise.fail(isMissing ? DaemonRefusal.missing(path) : .away(Self.words(for: error)))
+        }
         return promise.futureResult
     }
 
