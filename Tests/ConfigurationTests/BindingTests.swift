@@ -74,7 +74,7 @@ struct BindingTests {
         ("{type: boolean, gpio: {line: A, bias: up}}", "'bias'"),
         ("{type: boolean, gpio: {line: A, debonce: 3ms}}", "unknown key 'debonce' in 'gpio', did you mean 'debounce'?"),
         ("{type: boolean, gpio: {line: A, debounce: 11s}}", "'debounce' is at most 10s"),
-        ("{type: boolean, gpio: {line: A, debounce: 3}}", "'debounce' must be a duration"),
+        ("{type: boolean, gpio: {line: A, debounce: 3}}", "'debounce' must be a number and a unit"),
         ("{type: boolean, gpio: {line: A, output: true, debounce: 3ms}}", "'debounce' is for inputs"),
         ("{type: boolean, gpio: {line: A, output: true, bias: pull-up}}", "'bias' is for inputs"),
         ("{type: boolean, gpio: {line: A, drive: open-drain}}", "'drive' is for outputs, with 'output: true'"),

@@ -124,7 +124,8 @@ struct KeptValueTests {
         let (mappings, state) = (try TestFolder(), try TestFolder())
         let first = try await daemon(mappings, state: state)
         let second = try await daemon(mappings, state: state)
-        let says = "another daemon, process \(first.process.pid), keeps its values in \(state.path), and each overwrites"
+        let says =
+            "another daemon, process \(first.process.pid), keeps its values in \(state.path), and each overwrites"
         #expect(second.log.contains(says), "\(second.log)")
         #expect(try await second.stop() == .status(0))
         #expect(try await first.stop() == .status(0))

@@ -236,7 +236,7 @@ struct WebTests {
         ("GET http://HOST HTTP/1.1\nHost: HOST\nAccept: text/html\n", 303),
         ("GET /style.css HTTP/1.0\nHost: HOST\n", 200), ("HEAD http://HOST/style.css HTTP/1.1\nHost: HOST\n", 200),
         ("OPTIONS * HTTP/1.1\nHost: HOST\n", 405), ("get /style.css HTTP/1.1\nHost: HOST\n", 400),
-        ("GET /style.css HTTP/2.0\nHost: HOST\n", 400), ("GET  /style.css HTTP/1.1\nHost: HOST\n", 200),
+        ("GET /style.css HTTP/2.0\nHost: HOST\n", 505), ("GET  /style.css HTTP/1.1\nHost: HOST\n", 200),
         // RFC 9112 5.1, 5.2, 6.3; RFC 9110 5.6.2.
         ("GET /style.css HTTP/1.1\nHost : HOST\n", 400), ("GET /style.css HTTP/1.1\nHost: HOST\nX: a\n b\n", 400),
         ("GET /style.css HTTP/1.1\nHost: HOST\nX: a\0b\n", 400),
@@ -505,7 +505,7 @@ struct WebTests {
         ("web: {names: [\"*\"]}", "'*' is not a name of this host"), ("web: {names: [\".\"]}", "'.' is not a name"),
         ("web: {names: [\"a:1\"]}", "'a:1' is not a name"),
         ("web: {listen: here}", "'here' is not ADDRESS:PORT"), ("web: {lisen: x}", "did you mean 'listen'"),
-        ("web: {tiles: \"https://x/\"}", "{z}, {x} and {y}"), ("web: {session: long}", "a duration"),
+        ("web: {tiles: \"https://x/\"}", "{z}, {x} and {y}"), ("web: {session: long}", "a number and a unit"),
         ("web: {address: kiosk}", "http:// or https://"), ("web: {connections: 0}", "from 1 to"),
     ])
     func `mistakes in the settings are told, and nothing starts`(settings: String, words: String) async throws {

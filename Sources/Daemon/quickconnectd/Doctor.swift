@@ -115,7 +115,7 @@ struct DaemonDoctor: Examined {
         // The data service knows itself what has changed since it was started.
         let keys = Dictionary(grouping: restart(), by: Settings.reader).filter { $0.key != "quickconnect-data" }
         return keys.sorted { $0.key < $1.key }.map { program, keys in
-            let says = "the settings have changed since the start: \(keys.joined(separator: ", "))"
+            let says = "the settings have changed since the start of \(program): \(keys.joined(separator: ", "))"
             return Finding("settings", .warning, says, fix: ServiceManager.command("restart \(program)"))
         }
     }
