@@ -145,32 +145,8 @@ public struct MappingTableBuilder {
             before defaults: MappingEntry?
         ) -> MappingEntry {
             mistakes += declaration.mistakes
-            var steps: [Phase: [MappingEntry.Step]] = [:]
             let answeredBy = declaration.answeredBy.map { rule($0) }
-            for phase in Phase.allCases {
-                steps[phase] = defaults?.steps(of: phase) ?? []
-                let names = declaration.phases[phase] ?? []
-                warnOfCopies(among: names, of: declaration.command.value)
-                for name in names {
-                    guard let object = object(name, phase) else { continue }
-                    if let handler = HandlerUses.handler(name.value) {
-                        handlerUses.add(
-                            Located(handler, at: name.location),
-                            by: declaration.command.value,
-                            answeredBy,
-                            only: declaration.answeredBy?.only ?? false
-                        )
-                    }
-                    steps[phase, default: []].append(MappingEntry.Step(name.value, object))
-                }
-            }
-            let kind = declaration.kind
-            if kind != .stack {
-                let object = declared(declaration.command.value, declaration)
-                if let step = StepObject.make(object, in: .business) {
-                    steps[.business, default: []].append(MappingEntry.Step(kind.rawValue, step))
-                }
-            }
+            let steps = steps(of: declaration, answeredBy, before: defaults)
             let allow = declaration.allow.map { rule($0) }
             let inherited = allow == nil ? inheritedRule(declaration, defaults) : nil
             var named = gateways(declaration, declaration.ruledGateways)
@@ -201,6 +177,33 @@ public struct MappingTableBuilder {
                 gateways: named,
                 publishers: publishers(of: declaration, allow)
             )
+        }
+
+        /// Those of `default` come first, that of a declared kind last.
+        private mutating func steps(
+            of declaration: MappingDeclaration,
+            _ answeredBy: AllowRule?,
+            before defaults: MappingEntry?
+        ) -> [Phase: [MappingEntry.Step]] {
+            let command = declaration.command.value
+            var steps: [Phase: [MappingEntry.Step]] = [:]
+            for phase in Phase.allCases {
+                steps[phase] = defaults?.steps(of: phase) ?? []
+                let names = declaration.phases[phase] ?? []
+                warnOfCopies(among: names, of: command)
+                for name in names {
+                    guard let object = object(name, phase) else { continue }
+                    if let handler = HandlerUses.handler(name.value) {
+                        let only = declaration.answeredBy?.only ?? false
+                        handlerUses.add(Located(handler, at: name.location), by: command, answeredBy, only: only)
+                    }
+                    steps[phase, default: []].append(MappingEntry.Step(name.value, object))
+                }
+            }
+            if declaration.kind != .stack, let step = StepObject.make(declared(command, declaration), in: .business) {
+                steps[.business, default: []].append(MappingEntry.Step(declaration.kind.rawValue, step))
+            }
+            return steps
         }
 
         /// A copy of a file is read beside it: then what both name runs twice.

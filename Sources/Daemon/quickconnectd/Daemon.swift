@@ -87,7 +87,6 @@ struct Daemon {
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(settings, log))
-        if let folder = Folders.parent(of: settings.values) { StateLock.hold(folder, log) }
         let valueFile = ValueFile(path: settings.values, clock: AlarmThread.shared, logger: log)
         defer { valueFile.write() }
         let audit = auditLog(status, log)
@@ -131,7 +130,7 @@ struct Daemon {
             }
         }
         await scheduler.stop()
-        // However it has ended: a motor must not go on.
+        // However it has ended, a motor must not go on.
         await hardware.close()
         try ended.get()
         log.info("stopped")

@@ -36,6 +36,7 @@ final class ValueFile: ValueKeeper {
         self.path = path
         self.clock = clock
         self.logger = logger
+        if let folder = Folders.parent(of: path) { StateLock.hold(folder, logger) }
         kept = Self.read(path, logger)
     }
 
