@@ -20,9 +20,10 @@ extension SoundTests {
             return data
         }
 
-        private func recover(_ data: Data, as name: String) async throws -> RecorderRig {
+        private func recover(_ data: Data, as name: String, beside files: [String] = []) async throws -> RecorderRig {
             let rig = try await RecorderRig()
             try FileManager.default.createDirectory(atPath: rig.folder("media"), withIntermediateDirectories: true)
+            for file in files { try rig.folder.write("older", to: "media/\(file)") }
             try rig.folder.write(data, to: "media/.\(name).recording")
             await rig.recorder.recover()
             return rig
@@ -68,6 +69,13 @@ extension SoundTests {
             let rig = try await recover(Data(repeating: 7, count: 50_000), as: "take.wav")
             #expect(rig.files == ["take.wav.damaged"])
             #expect(rig.log.complaints.first?.contains("is kept as 'take.wav.damaged'") == true)
+
+            // Older copies stay.
+            let rubbish = Data(repeating: 7, count: 50_000)
+            let again = try await recover(rubbish, as: "take.wav", beside: ["take.wav.damaged"])
+            #expect(again.files == ["take.wav.damaged", "take.wav.damaged.2"])
+            #expect(try again.folder.data("media/take.wav.damaged") == Data("older".utf8))
+            #expect(again.log.complaints.first?.contains("is kept as 'take.wav.damaged.2'") == true)
 
             // A header whose rate nothing could write: 1,040,192 frames a second.
             var data = try await leftover("take.flac", after: 0.3)

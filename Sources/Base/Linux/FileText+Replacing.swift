@@ -39,15 +39,22 @@ extension FileText {
 }
 
 extension FileText {
-    /// Renames a file that cannot be read to `PATH.damaged`, or where that is taken to `PATH.damaged.2` and so on.
+    /// Renames a file that cannot be read to its ``damagedName(of:isTaken:)``.
     /// - Returns: its path now.
     package static func setAside(_ path: String) throws(SystemCallError) -> String {
-        var (other, number) = ("\(path).damaged", 1)
-        while exists(other) {
-            number += 1
-            other = "\(path).damaged.\(number)"
-        }
+        let other = damagedName(of: path) { exists($0) || isLink($0) }
         try SystemCallError.check("rename") { rename(path, other) }
+        return other
+    }
+
+    /// What a file that cannot be read is called from then on: `NAME.damaged`, or where that is taken `NAME.damaged.2` and so
+    /// on, so that no copy takes the place of another.
+    package static func damagedName(of name: String, isTaken: (String) -> Bool) -> String {
+        var (other, number) = ("\(name).damaged", 1)
+        while isTaken(other) {
+            number += 1
+            other = "\(name).damaged.\(number)"
+        }
         return other
     }
 }

@@ -158,7 +158,7 @@ extension MediaOwners {
         _ = try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .none)
     }
 
-    /// Renames an unreadable file to `NAME.damaged`.
+    /// Renames an unreadable file to `NAME.damaged`, or where that is taken to `NAME.damaged.2` and so on.
     /// - Returns: that name.
     package func setAside(_ file: UnfinishedFile) throws(CommandError) -> String {
         try changes.withLock { isKept throws(CommandError) in

@@ -85,12 +85,15 @@ package final class UnfinishedFile: Sendable {
         try check("fsync", fsync(folder.descriptor))
     }
 
-    /// Renames an unreadable file to `NAME.damaged`.
+    /// Renames an unreadable file to `NAME.damaged`, or where that is taken to `NAME.damaged.2` and so on.
     /// - Returns: that name.
     package func publishDamaged() throws(CommandError) -> String {
-        let damaged = "\(name.base).damaged"
+        let damaged = FileText.damagedName(of: name.base) { other in
+            var status = stat()
+            return fstatat(folder.descriptor, other, &status, AT_SYMLINK_NOFOLLOW) == 0
+        }
         try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, damaged))
-        return "\(name).damaged"
+        return name.folder == "." ? damaged : "\(name.folder)/\(damaged)"
     }
 
     /// Deletes it.
