@@ -365,11 +365,7 @@ extension SoundTests {
                 try FileManager.default.createDirectory(atPath: rig.folder("media"), withIntermediateDirectories: true)
                 let options = ["-t", "tmpfs", "-o", "size=1m", "none", rig.folder("media")]
                 guard try await ChildProcess.run("mount", options).exit == .status(0) else {
-                    #if compiler(>=6.3)
-                        try Test.cancel("a tmpfs cannot be mounted here")
-                    #else
-                        return
-                    #endif
+                    return try skipRest("a tmpfs cannot be mounted here")
                 }
                 defer { umount2(rig.folder("media"), Int32(MNT_DETACH)) }
                 #expect(await rig.start("take.wav", .init(rate: 96_000, channels: 2)).code == nil)

@@ -121,7 +121,7 @@ struct FetchedProcedureTests {
         withExtendedLifetime(service) {}
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("openssl"), "openssl is not installed"))
+    @Test(.needs("openssl"))
     func `who fetches cannot put in place what the key has not signed`() async throws {
         let (rig, keys) = (try await SyncRig(), try await SigningKey())
         // As if the one who fetches did not look.

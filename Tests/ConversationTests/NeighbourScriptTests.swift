@@ -132,7 +132,7 @@ struct NeighbourScriptTests {
 
     @Test(
         .measured,
-        .enabled(if: OtherUser.isPossible),
+        .enabled(if: OtherUser.isPossible, "only root can connect as another user"),
         arguments: [1, 2, 5, 50]
     )
     func `is served in time, whatever others do, and the memory comes back`(count: Int) async throws {

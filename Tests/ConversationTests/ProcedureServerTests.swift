@@ -10,7 +10,7 @@ struct ProcedureServerTests {
         try await ChildProcess.run("curl", ["-s", "--path-as-is", "--max-time", "20"] + words).output
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("curl"), "curl is not installed"))
+    @Test(.needs("curl"))
     func `it serves files and their digests, keeps versions, and knows no other names`() async throws {
         let folder = try TestFolder()
         let server = try ChildProcess(

@@ -151,7 +151,7 @@ struct ProcedureSyncTests {
         #expect(try await rig.sync().exit == .status(0) && rig.staged() == most)
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("openssl"), "openssl is not installed"))
+    @Test(.needs("openssl"))
     func `a certificate of nobody is refused, and a token goes only where it may`() async throws {
         let made = try TestFolder()
         let words = [
@@ -227,7 +227,7 @@ struct ProcedureSyncTests {
         #expect(try rig.requests().allSatisfy { !$0.contains("Bearer") })
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("openssl"), "openssl is not installed"))
+    @Test(.needs("openssl"))
     func `where a key is set, only its signature counts, and a version never falls`() async throws {
         let rig = try await SyncRig()
         let keys = try await SigningKey()

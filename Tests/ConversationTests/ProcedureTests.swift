@@ -331,7 +331,9 @@ struct ProcedureTests {
                 "parameter 1 of sql is Invalid Date: give a value that JSON can express",
             ]
         )
-        guard ChildProcess.isInstalled("node") else { return }
+        guard ChildProcess.isInstalled("node") else {
+            return try skipRest("node is not installed: sudo apt install nodejs")
+        }
         #expect(try await daemon.client("data", "export", service.folder("entries.jsonl")).exit == .status(0))
         func node(_ name: String) async throws -> (exit: ChildProcess.Exit, output: String) {
             let file = service.folder("procedures/\(name).js")
@@ -345,7 +347,7 @@ struct ProcedureTests {
         #expect(try await node("missing").output == "[1,1,1]\n")
     }
 
-    @Test(.enabled(if: ["node", "sqlite3"].allSatisfy(ChildProcess.isInstalled), "node or sqlite3 is not installed"))
+    @Test(.needs("node", from: "nodejs"), .needs("sqlite3"))
     func `sql says the same under Node as on the device`() async throws {
         let (daemon, service, client) = try await Self.start([
             "save": Self.save,

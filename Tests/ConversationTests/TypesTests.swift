@@ -119,7 +119,7 @@ struct TypesTests {
         #expect(others.contains(" bell: ReadableEvent<") && others.contains(" night: ReadableSchedule;"))
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("python3"), "without Python"))
+    @Test(.needs("python3"))
     func `of Python make calls, read answers, and set and follow values`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }
@@ -176,7 +176,7 @@ struct TypesTests {
             print("done")
         """
 
-    @Test(.enabled(if: ChildProcess.isInstalled("node"), "without Node"))
+    @Test(.needs("node", from: "nodejs"))
     func `of TypeScript, without their types, make calls, and set and follow values`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }
@@ -229,7 +229,7 @@ struct TypesTests {
         console.log('done');
         """
 
-    @Test(.enabled(if: ChildProcess.isInstalled("tsc"), "without tsc"))
+    @Test(.needs("tsc", from: "node-typescript"))
     func `of TypeScript have no mistakes for tsc`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }
@@ -268,7 +268,7 @@ struct TypesTests {
         #expect(result.exit == .status(0), "\(result.output)")
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("mypy"), "without mypy"))
+    @Test(.needs("mypy"))
     func `of Python have no mistakes for mypy`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }
@@ -296,7 +296,7 @@ struct TypesTests {
         #expect(mistakes.count == 3 && mistakes.allSatisfy { $0.contains("program.py:") }, "\(result.output)")
     }
 
-    @Test(.enabled(if: ChildProcess.isInstalled("swiftc"), "without swiftc"))
+    @Test(.enabled(if: ChildProcess.isInstalled("swiftc"), "swiftc is not in PATH: see https://swift.org/install"))
     func `of Swift have no mistakes for the compiler`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }

@@ -4,7 +4,7 @@ import TestRig
 import Testing
 
 /// Behind the real nginx, under a path of its own, as docs/web.md shows it.
-@Suite("Behind nginx", .enabled(if: ChildProcess.isInstalled("nginx"), "nginx is not installed"))
+@Suite("Behind nginx", .needs("nginx"))
 struct WebProxyTests {
     /// nginx, and the port that it has found free: it cannot tell one, so that another program may have taken it meanwhile.
     private func start(_ web: WebProcess, _ folder: TestFolder) async throws -> (proxy: ChildProcess, port: UInt16) {

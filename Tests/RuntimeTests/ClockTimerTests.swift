@@ -68,7 +68,7 @@ struct ClockTimerTests {
 
     @Test(arguments: [RefusedCall.counterReads, .timerSettings])
     func `tells that the clock has been set, while it waits or just before`(_ call: RefusedCall) async throws {
-        guard let told = try await told(by: call) else { try Test.cancel("this kernel filters no calls") }
+        guard let told = try await told(by: call) else { return try skipRest("this kernel filters no calls") }
         #expect(told == [true])
     }
 }

@@ -172,7 +172,7 @@ struct SchedulerTests {
     {
         let path = folder("schedules.json")
         let told = try await RefusedCall.counterReads.with(ECANCELED) { Result { try Self.told(path) } }
-        guard let told = try told?.get() else { try Test.cancel("this kernel filters no calls") }
+        guard let told = try told?.get() else { return try skipRest("this kernel filters no calls") }
         #expect(told == ["", "report 70 missed", "", "night 70", ""])
     }
 
