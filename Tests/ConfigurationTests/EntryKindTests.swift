@@ -192,6 +192,7 @@ struct EntryKindTests {
     @Test(arguments: [
         ("[post, bell, {}]", "nobody may post bell"), ("[post, level, 3]", "posting level is allowed to user root"),
         ("[post, open, x]", "/1: expected data, an integer; got the string \"x\""),
+        ("[post, press, {n: 1, m: x}]", "/1/m: expected m, an integer; got the string \"x\""),
         ("[post, a, 1]", "'a' is a schedule, whose event is sent when it runs; choose another name for yours"),
         ("[post, accel, 1]", "'accel' is an event of the device"),
         ("[subscribe, bell]", "'subscribe' is for a connection that lasts"),
@@ -205,13 +206,14 @@ struct EntryKindTests {
             bell: {event: {type: any}}
             level: {event: {type: integer}, post: {users: [root]}}
             open: {event: {type: integer}, post: {users: ["schedule:a"]}}
+            press: {event: {type: object, members: {n: {type: integer}, m: {type: integer}}}, post: {users: ["schedule:a"]}}
 
             """
         func first(_ call: String) throws -> String? {
             try mistakes(text + "a: {schedule: {every: 1h}, call: \(call)}").first
         }
         let told = try #require(try first(call))
-        #expect(told.hasPrefix("6:35: the schedule 'a': \(what)"), "\(told)")
+        #expect(told.hasPrefix("7:35: the schedule 'a': \(what)"), "\(told)")
         #expect(try first("[post, open, 5]") == nil && first("[post, news]") == nil)
     }
 

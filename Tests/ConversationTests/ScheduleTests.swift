@@ -20,6 +20,8 @@ struct ScheduleTests {
         bell: {help: The bell., event: {type: object, last: true}, post: {users: [root]}}
         level: {event: {type: integer, minimum: 0, maximum: 9}, post: {users: [root]}}
         door: {event: {type: string}}
+        press: {event: {type: object, members: {button: {type: integer}, door: {type: string}}}, post: {users: [root]}}
+        scene: {value: {type: object, members: {name: {type: string}}}}
         lamp: {value: {type: boolean, default: false}, set: {users: ["schedule:night"]}}
         night: {help: Dark at ten., schedule: {at: "22:00"}, call: [lamp, true]}
         tick: {schedule: {every: 10s}, call: [ping], set: {users: [nobody]}}
@@ -53,6 +55,12 @@ struct ScheduleTests {
         #expect(wrong.message == "/1: expected data, an integer from 0 to 9; got the number 10")
         #expect(try await client.reply("post", ["bell"]).code == "invalid")
         #expect(try await client.reply("bell", [1]).code == "invalid")
+        let pressed = try await client.reply("post", ["press", ["button": "two", "door": 3]])
+        #expect(
+            pressed.message
+                == "/1/button: expected button, an integer; got the string \"two\"; /1/door: expected door, a string; got the number 3"
+        )
+        #expect(try await client.reply("scene", [["nam": "a"]]).message.hasPrefix("/0/nam: expected one of name;"))
         let door = try await client.reply("post", ["door", "open"])
         #expect(door.code == "denied" && door.message.contains("«door: {post: {users: [NAME]}}»"), "\(door.message)")
         #expect(try await client.reply("post", ["night", ["planned": 1]]).code == "denied")
@@ -187,7 +195,8 @@ struct ScheduleTests {
         #expect(!String(decoding: try state.data("schedules.json"), as: UTF8.self).contains("night"))
     }
 
-    @Test(.enabled(if: OtherUser.isPossible)) func `a stranger may look and not run, unless a rule names it`()
+    @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
+    func `a stranger may look and not run, unless a rule names it`()
         async throws
     {
         let mappings = try mappings()

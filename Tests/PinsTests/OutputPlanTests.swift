@@ -42,6 +42,19 @@ import Testing
         }
     }
 
+    @Test func `what does not fit in a pattern is told with its place`() {
+        func message(_ pattern: JSONValue) -> String? {
+            do throws(CommandError) {
+                _ = try OutputPlan(pattern, for: nil, of: lamp)
+                return nil
+            } catch { return error.message }
+        }
+        let wanted = "expected whole milliseconds from 1 to 10000; got"
+        #expect(message([200, 10_001, 0]) == "/0/1: \(wanted) the number 10001")
+        #expect(message([200, 1, "a"]) == "/0/2: \(wanted) the string \"a\"")
+        #expect(message([]) == "/0: expected a pattern of 1 to 99 times in ms, the first of them on; got 0 times")
+    }
+
     @Test func `a pattern of 99 entries is the longest`() throws {
         #expect(try plan(.array(Array(repeating: 1, count: 99))).later.count == 99)
         #expect(throws: CommandError.self) { try plan(.array(Array(repeating: 1, count: 100))) }

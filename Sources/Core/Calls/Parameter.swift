@@ -98,6 +98,18 @@ public struct Parameter: Sendable, Hashable {
         }
     }
 
+    /// The error for a value that does not fit, with the place of each part that does not.
+    /// - Parameter field: where the value stands, as a JSON pointer.
+    package func refusal(of value: JSONValue, at field: String) -> CommandError {
+        var problems = FieldProblems()
+        if checksInside, acceptOutside(value) != nil {
+            var text = value.text
+            text.withUTF8 { MemberCheck.check($0, self, at: field, &problems) }
+        }
+        if problems.isEmpty { problems.add(field, expected: "\(name), \(expectation)", got: value.gist) }
+        return problems.error
+    }
+
     /// Whether a value fits the parameter.
     public func fits(_ value: JSONValue) -> Bool { accept(value) != nil }
 

@@ -47,19 +47,18 @@ public final class ValueStore: Sendable {
 
         var keeps: Bool { if case .value(let value) = self { value.keeps } else { false } }
 
-        /// What is stored when this is set or posted; nil if it does not fit.
-        func accept(_ new: JSONValue) -> JSONValue? {
+        /// What is stored when this is set or posted. Throws `invalid` if it does not fit.
+        /// - Parameter field: where it stands among the parameters.
+        func accept(_ new: JSONValue, at field: String) throws(CommandError) -> JSONValue {
             switch self {
-            case .value(let value): value.accept(new)
-            case .event(let event): event.parameter.accept(new)
-            }
-        }
-
-        /// What must be given, for errors.
-        var expectation: String {
-            switch self {
-            case .value(let value): "value, \(value.parameter.expectation)"
-            case .event(let event): "data, \(event.parameter.expectation)"
+            case .value(let value):
+                guard let accepted = value.accept(new) else { throw value.parameter.refusal(of: new, at: field) }
+                return accepted
+            case .event(let event):
+                guard let accepted = event.parameter.accept(new) else {
+                    throw event.parameter.refusal(of: new, at: field)
+                }
+                return accepted
             }
         }
 
@@ -167,10 +166,7 @@ public final class ValueStore: Sendable {
     @discardableResult
     public func set(_ name: String, to value: JSONValue, field: String = "/0") throws(CommandError) -> JSONValue {
         try change(name) { declaration, _ throws(CommandError) in
-            guard let accepted = declaration.accept(value) else {
-                throw .invalid(field, expected: declaration.expectation, got: value.gist)
-            }
-            return accepted
+            try declaration.accept(value, at: field)
         }
     }
 

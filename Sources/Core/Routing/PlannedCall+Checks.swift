@@ -67,7 +67,7 @@ extension MappingTable {
         if let refusal = Permissions(ownUID: .max).refusal(toPost: entry, caller) { return refusal }
         let data = call.parameters.count > 1 ? call.parameters[1] : .null
         guard let event = entry.event, event.parameter.accept(data) == nil else { return nil }
-        return .invalid("/1", expected: "data, \(event.parameter.expectation)", got: data.gist)
+        return event.parameter.refusal(of: data, at: "/1")
     }
 
     private func problem(_ target: MappingEntry, _ call: PlannedCall) -> CommandError? {

@@ -54,17 +54,16 @@ package struct OutputPlan: Sendable, Equatable {
         _ pattern: [JSONValue],
         _ declaration: ValueDeclaration
     ) throws(CommandError) -> OutputPlan {
-        let times = pattern.compactMap { $0.integerValue.flatMap { (1...Int64(maxStep)).contains($0) ? $0 : nil } }
-        guard !times.isEmpty, times.count == pattern.count, times.count <= maxPattern else {
-            throw .invalid(
-                "/0",
-                expected: "a pattern, 1 to \(maxPattern) whole milliseconds from 1 to \(maxStep), the first of them on",
-                got: "\(pattern.count) of which \(times.count) are that"
-            )
+        guard (1...maxPattern).contains(pattern.count) else {
+            let expected = "a pattern of 1 to \(maxPattern) times in ms, the first of them on"
+            throw .invalid("/0", expected: expected, got: "\(pattern.count) times")
         }
         var plan = OutputPlan(first: .bool(true))
-        for (index, time) in times.enumerated() {
-            let isLast = index == times.count - 1
+        for (index, item) in pattern.enumerated() {
+            guard let time = item.integerValue, (1...Int64(maxStep)).contains(time) else {
+                throw .invalid("/0/\(index)", expected: "whole milliseconds from 1 to \(maxStep)", got: item.gist)
+            }
+            let isLast = index == pattern.count - 1
             let value = isLast ? declaration.initial : .bool(index % 2 == 1)
             plan.later.append(Step(after: .milliseconds(time), value: value))
         }
