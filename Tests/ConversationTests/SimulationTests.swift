@@ -119,6 +119,49 @@ struct SimulationTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
+    @Test func `a track with a wrong line is refused with its name and the line, and nothing moves`() async throws {
+        let mappings = try TestFolder.mappings(
+            """
+            push: {value: {type: boolean, gpio: {line: GPIO17}}}
+            warmth: {value: {type: number, sensor: {chip: cpu_thermal, input: temp1}}}
+            remote: {event: {keys: {device: usb-remote-event-kbd, names: {KEY_STOP: stop}}}}
+
+            """
+        )
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let client = try daemon.connect()
+        func message(_ what: String, _ track: String...) async throws -> String {
+            let data = JSONValue.string(Data(track.joined(separator: "\n").utf8).base64EncodedString())
+            _ = try await client.value("media", ["write", "track.json", 0, data, ["end": true]])
+            let reply = try await client.reply("simulate", [.string(what), "track.json"])
+            #expect(reply.code == "invalid")
+            return reply.message
+        }
+        let first = #"{"time": 0, "value": true}"#
+        #expect(
+            try await message("push", "# a press", first, #"{"time": 1, "value": 7}"#)
+                == "track.json is no track of 'push': it has a value in line 3 that does not fit: expected true or false, got the number 7"
+        )
+        #expect(try await message("push", first, first).contains("a time in line 2 that is not later"))
+        #expect(try await message("warmth", #"{"time": 0, "valu": 2}"#).contains("no moment in line 1: it needs {"))
+        #expect(try await message("warmth", "").contains("no moment in it: it needs lines such as"))
+        let lying = #"{"time": 0, "x": 0, "y": 0, "z": 1}"#
+        #expect(try await message("tilt", lying, "{").contains("is no track of 'tilt': it has no moment in line 2"))
+        let here = #"{"class":"TPV","mode":3,"lat":51.5,"lon":-0.12}"#
+        #expect(try await message("position", here, lying).contains("has no line of gpsd in line 2"))
+        let nowhere = #"{"class":"TPV","mode":2,"lat":91,"lon":0}"#
+        #expect(try await message("position", here, "", nowhere).contains("has no position in line 3"))
+        // A word that is neither a value nor a track, and a key that the device has not.
+        let warm = try await client.reply("simulate", ["warmth", "warm"])
+        #expect(warm.message.contains("expected value, a number, or the name of a track in the media folder"))
+        let key = try await client.reply("simulate", ["remote", "fly"])
+        #expect(key.message == #"/1/key: expected key, one of "stop"; got the string "fly""#)
+        let all = try await client.value("simulate", []).objectValue
+        #expect(all?["tilt"] == ["track": "default"] && all?["position"] == ["track": "default"])
+        #expect(all?["push"] == false)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
     @Test func `without simulation there is no such command, whatever the owner's files say of it`() async throws {
         let mappings = try TestFolder.mappings("simulate: {allow: {users: [daemon]}}\n")
         let daemon = try await DaemonProcess([], mappings: mappings.path)

@@ -41,11 +41,20 @@ public final class SimulatedInput: Sendable {
     public let members: [Member]
     /// The path of the track of the settings.
     public let track: String
+    /// Why the file at a path is no track, with the line; nil if it is one. Blocks.
+    package let mistake: @Sendable (_ path: String) -> String?
     private let state: Mutex<State>
 
-    /// - Parameter track: the path of the track of the settings, which it follows first.
-    public init(_ name: String, _ members: [Member], track: String) {
-        (self.name, self.members, self.track) = (name, members, track)
+    /// - Parameters:
+    ///   - track: the path of the track of the settings, which it follows first.
+    ///   - mistake: why the file at a path is no track; nil if it is one. Blocks.
+    public init(
+        _ name: String,
+        _ members: [Member],
+        track: String,
+        mistake: @escaping @Sendable (_ path: String) -> String? = { _ in nil }
+    ) {
+        (self.name, self.members, self.track, self.mistake) = (name, members, track, mistake)
         state = Mutex(State(source: .track(path: track, name: nil)))
     }
 

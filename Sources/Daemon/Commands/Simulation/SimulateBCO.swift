@@ -17,7 +17,10 @@ struct SimulateBCO: WaitingBCO {
             return .now(.result(try all()))
         }
         guard let input = inputs.first(where: { $0.name == call.string(0) }) else {
-            if let name = call.string(0), let track = call.string(1), bound.followers().contains(name) {
+            // A word without an ending is no track, but a value that does not fit.
+            if let name = call.string(0), let track = call.string(1), track.contains("."),
+                bound.followers().contains(name)
+            {
                 let (mediaPath, follow) = (mediaPath, bound.follow)
                 return .wait { () async throws(CommandError) in
                     .result(try follow(name, try mediaPath(track), track) ?? .null)
@@ -33,7 +36,11 @@ struct SimulateBCO: WaitingBCO {
             guard track != SimulatedInput.defaultTrack else { return set(input, nil) }
             let mediaPath = mediaPath
             return .wait { () async throws(CommandError) in
-                input.set(.track(path: try mediaPath(track), name: track))
+                let path = try mediaPath(track)
+                if let mistake = input.mistake(path) {
+                    throw CommandError(.invalid, "\(track) is no track of '\(input.name)': it \(mistake)")
+                }
+                input.set(.track(path: path, name: track))
                 return .result(input.json)
             }
         }

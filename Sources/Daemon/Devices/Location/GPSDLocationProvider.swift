@@ -56,7 +56,8 @@ package final class GPSDLocationProvider: LocationProvider {
                 .init("latitude", in: -90...90, "degrees"), .init("longitude", in: -180...180, "degrees"),
                 .init("altitude", in: -12_000...1_000_000, "metres", isOptional: true),
             ],
-            track: track
+            track: track,
+            mistake: SimulatedReports.mistake
         )
     }
 

@@ -1,5 +1,6 @@
 import Concurrency
 internal import Glibc
+internal import JSON
 import Linux
 internal import QuickConnect
 
@@ -17,6 +18,34 @@ struct SimulatedReports: ReportSource {
     }
 
     func open() throws(Unreachable) -> any ReportStream { try SimulatedStream(input) }
+
+    fileprivate static let maxBytes = 64 << 20
+
+    /// Why the file at a path is no track, with the line; nil if it is one. Blocks.
+    static func mistake(_ path: String) -> String? {
+        switch FileText.read(path, maximumBytes: maxBytes) {
+        case .success(let text): problem(text)
+        case .failure(let problem): problem.message
+        }
+    }
+
+    /// The same of a track's text: gpsd's lines, of which at least one has a position.
+    private static func problem(_ text: String) -> String? {
+        let form = #"{"class":"TPV","mode":3,"lat":51.5,"lon":-0.12}"#
+        var hasPosition = false
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (number, line) in zip(1..., lines) where line.hasPrefix("{") {
+            guard let members = (try? JSONParser.parse(String(line)))?.objectValue,
+                let kind = members["class"]?.stringValue
+            else { return "has no line of gpsd in line \(number): it needs lines such as \(form)" }
+            guard kind == "TPV", members["mode"]?.integerValue ?? 0 > 1 else { continue }
+            guard let latitude = members["lat"]?.numberValue, let longitude = members["lon"]?.numberValue,
+                (-90...90).contains(latitude), (-180...180).contains(longitude)
+            else { return "has no position in line \(number): it needs lines such as \(form), in degrees" }
+            hasPosition = true
+        }
+        return hasPosition ? nil : "has no position in it: it needs lines such as \(form)"
+    }
 }
 
 private final class SimulatedStream: ReportStream, @unchecked Sendable {
@@ -66,14 +95,12 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
         return unpacker.report(line, receiver: "simulated", at: now)
     }
 
-    private static let maxBytes = 64 << 20
-
     private static func lines(of source: SimulatedInput.Source) throws(Unreachable) -> [String] {
         switch source {
         case .held(let numbers): return [line(numbers)]
         case .track(let path, _):
             let text: String
-            switch FileText.read(path, maximumBytes: maxBytes) {
+            switch FileText.read(path, maximumBytes: SimulatedReports.maxBytes) {
             case .success(let read): text = read
             case .failure(let problem): throw Unreachable(reason: "\(path) \(problem.message)")
             }

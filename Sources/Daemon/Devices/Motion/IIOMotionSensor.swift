@@ -56,7 +56,8 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
         SimulatedInput(
             "tilt",
             [.init("roll", in: -180...180, "degrees"), .init("pitch", in: -180...180, "degrees")],
-            track: track
+            track: track,
+            mistake: SimulatedMotionSource.mistake
         )
     }
 

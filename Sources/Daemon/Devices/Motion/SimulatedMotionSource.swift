@@ -21,6 +21,14 @@ struct SimulatedMotionSource: MotionSource {
 
     private static let maxBytes = 16 << 20
 
+    /// Why the file at a path is no track; nil if it is one. Blocks.
+    static func mistake(_ path: String) -> String? {
+        do throws(FileText.Problem) {
+            _ = try MotionTrack(FileText.read(path, maximumBytes: maxBytes).get())
+            return nil
+        } catch { return error.message }
+    }
+
     func check() throws(CommandError) {
         guard case .track(let path, _) = input.current.source, !FileText.exists(path) else { return }
         throw CommandError(.unsupported, "\(description) is missing")

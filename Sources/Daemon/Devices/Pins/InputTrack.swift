@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import QuickConnect
 
 /// What an input does over time, recorded: a JSON line for each moment, `{"time": seconds, "value": …}`. Other lines are comments.
@@ -13,19 +14,32 @@ struct InputTrack {
 
     private static let maxMoments = 100_000
 
-    /// Nil if it has no moment, or one that is not later than the one before, or whose value does not fit.
-    init?(_ text: String, for declaration: ValueDeclaration) {
+    /// Throws what is wrong, with its line: one that is no moment, or not later than the one before, or whose value does not fit.
+    init(_ text: String, for declaration: ValueDeclaration) throws(FileText.Problem) {
+        let form = #"{"time": 0.25, "value": \#(declaration.parameter.kind == .boolean ? "true" : "21.5")}"#
         var (moments, begin, last): ([Moment], Double?, Double) = ([], nil, -.infinity)
-        for line in text.split(separator: "\n") where line.hasPrefix("{") {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (number, line) in zip(1..., lines) where line.hasPrefix("{") {
             guard let members = (try? JSONParser.parse(String(line)))?.objectValue,
-                let time = members["time"]?.numberValue, time > last, abs(time) < 1e9,
-                let value = members["value"].flatMap({ declaration.accept($0) })
-            else { return nil }
+                let time = members["time"]?.numberValue, abs(time) < 1e9, let value = members["value"]
+            else { throw FileText.Problem(message: "has no moment in line \(number): it needs \(form), below 1e9") }
+            guard let accepted = declaration.accept(value) else {
+                let expected = "expected \(declaration.parameter.expectation), got \(value.gist)"
+                throw FileText.Problem(message: "has a value in line \(number) that does not fit: \(expected)")
+            }
+            guard time > last else {
+                throw FileText.Problem(message: "has a time in line \(number) that is not later than the one before")
+            }
+            guard moments.count < Self.maxMoments else {
+                throw FileText.Problem(message: "has more than \(Self.maxMoments) moments, in line \(number)")
+            }
             begin = begin ?? time
             last = time
-            moments.append(Moment(after: .seconds(time - (begin ?? time)), value: value))
+            moments.append(Moment(after: .seconds(time - (begin ?? time)), value: accepted))
         }
-        guard !moments.isEmpty, moments.count <= Self.maxMoments else { return nil }
+        guard !moments.isEmpty else {
+            throw FileText.Problem(message: "has no moment in it: it needs lines such as \(form)")
+        }
         self.moments = moments
     }
 }

@@ -1,5 +1,6 @@
 internal import Concurrency
 package import JSON
+internal import Linux
 package import QuickConnect
 internal import Synchronization
 
@@ -44,7 +45,9 @@ package final class SimulatedPins: BoundPins {
         let isLine = declaration.parameter.kind == .boolean
         if let value, value != .null {
             guard let accepted = declaration.accept(value) else {
-                throw .invalid("/1", expected: "value, \(declaration.parameter.expectation)", got: value.gist)
+                let track = value.stringValue == nil ? "" : ", or the name of a track in the media folder"
+                let expected = "value, \(declaration.parameter.expectation)\(track)"
+                throw .invalid("/1", expected: expected, got: value.gist)
             }
             set(name, to: accepted)
         }
@@ -58,9 +61,9 @@ package final class SimulatedPins: BoundPins {
     /// - Returns: `{"track": name}`; nil if there is no input of that name.
     package func follow(_ name: String, _ text: String, named track: String) throws(CommandError) -> JSONValue? {
         guard let declaration = state.withLock({ $0.inputs[name] }) else { return nil }
-        guard let moments = InputTrack(text, for: declaration)?.moments else {
-            let form = #"{"time": 0.25, "value": \#(declaration.parameter.kind == .boolean ? "true" : "21.5")}"#
-            throw CommandError(.invalid, "\(track) is no track of '\(name)': it needs lines such as \(form), in order")
+        let moments: [InputTrack.Moment]
+        do throws(FileText.Problem) { moments = try InputTrack(text, for: declaration).moments } catch {
+            throw CommandError(.invalid, "\(track) is no track of '\(name)': it \(error.message)")
         }
         let number = state.withLock { state in
             state.trackCount += 1

@@ -89,9 +89,8 @@ package final class InputEvents: Sendable {
             steps = [true, false].map { ["key": value, "pressed": .bool($0)] }
         }
         for step in steps {
-            guard declaration.parameter.fits(step), step != "" else {
-                throw .invalid("/1", expected: "value, \(declaration.parameter.expectation)", got: value.gist)
-            }
+            guard declaration.parameter.fits(step) else { throw declaration.parameter.refusal(of: step, at: "/1") }
+            guard step != "" else { throw .invalid("/1", expected: "data, a string that is not empty", got: step.gist) }
         }
         for step in steps { store.note(name, step) }
         return value
