@@ -234,6 +234,22 @@ struct EntryKindTests {
         #expect(effects == [.acts, .acts, .destroys, .destroys, .destroys, .reads])
     }
 
+    @Test func `a rule for a schedule that no file declares is a warning, with the nearest one`() throws {
+        let (_, warnings) = try table(
+            """
+            default: {allow: {users: ["schedule:nihgt", "schedule:night", "web:ann"]}}
+            night: {schedule: {every: 1h}}
+            lamp: {value: {type: boolean}, set: {users: ["schedule:lamp"]}}
+            """
+        )
+        #expect(
+            warnings.map { "\($0.location.line - 1): \($0.message)" } == [
+                "1: no file declares the schedule 'nihgt' of this rule, did you mean 'night'?",
+                "3: no file declares the schedule 'lamp' of this rule",
+            ]
+        )
+    }
+
     @Test func `a call of what no file maps is a warning, because a client may register it`() throws {
         let (table, warnings) = try table("a: {schedule: {every: 1h}, call: [plai, 1]}")
         #expect(table["a"]?.schedule?.call != nil)

@@ -224,6 +224,48 @@ struct SocketTests {
         )
     }
 
+    @Test func `a check knows what schedules set of the hardware, and the schedules that rules and lists name`()
+        async throws
+    {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
+        try folder.write(#"sockets: [{path: s, commands: [stop, "schedule:night", "schedule:nigth"]}]"#, to: "s.yaml")
+        let values = """
+            stop: {view: []}
+            lamp: {value: {type: boolean, gpio: {line: L1, output: true}}, set: {users: ["schedule:night", "schedule:nigh"]}}
+            motor: {value: {type: boolean, gpio: {line: L2, output: true}, lease: connection}, set: {users: ["schedule:night"]}}
+            bell: {value: {type: boolean, gpio: {line: L3}}}
+
+            """
+        func check(_ call: String) async throws -> (exit: ChildProcess.Exit, errors: String) {
+            try folder.write(values + "night: {schedule: {at: sunset}, call: \(call)}\n", to: "m/a.yaml")
+            let child = try ChildProcess(
+                Products.path("quickconnectd"),
+                ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
+            )
+            return (try await child.wait(), String(decoding: child.standardError, as: UTF8.self))
+        }
+        for (call, says) in [
+            ("[bell, true]", "'bell' cannot be set: it is read from gpio"),
+            ("[lamp, 7]", "/0: expected value, true or false, or a pattern in ms"),
+            ("[lamp, [200, 0]]", "/0/1: expected whole milliseconds"),
+            ("[lamp, true, {for: 2h}]", "/1/for: expected for,"),
+        ] {
+            let (exit, errors) = try await check(call)
+            #expect(exit == .status(2) && errors.contains("a.yaml:5:40: the schedule 'night': \(says)"), "\(errors)")
+        }
+        let (exit, errors) = try await check("[motor, true]")
+        #expect(exit == .status(0), "\(errors)")
+        for says in [
+            "a.yaml:5:40: the schedule 'night' sets 'motor', whose lease ends with the call",
+            "a.yaml:2:69: no file declares the schedule 'nigh' of this rule, did you mean 'night'?",
+            "s.yaml:1:38: 'schedule:night' is a caller; the command of that schedule is 'night'",
+            "s.yaml:1:56: no file declares the schedule 'nigth', did you mean 'night'?; on a list it stands without",
+        ] { #expect(errors.contains(says), "\(errors)") }
+        #expect(!(try await check("[motor, true, {for: 5s}]").errors.contains("whose lease")))
+        #expect(!(try await check("[lamp, true]").errors.contains("whose lease")))
+    }
+
     @Test func `a check tells the mistakes of settings and of mappings at once`() async throws {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)

@@ -84,6 +84,11 @@ package struct PlannedCall: Sendable, Hashable {
     /// The gateway in the names of schedules as callers: `schedule:night`. No socket can have it.
     package static let gateway = "schedule"
 
+    /// The schedule that is a caller with that name: `night` of `schedule:night`; nil: it is none.
+    package static func schedule(ofCaller name: String) -> String? {
+        GatewayName.parts(name).flatMap { $0.gateway == gateway ? $0.name : nil }
+    }
+
     /// A schedule as a caller.
     package static func caller(_ schedule: String) -> Caller {
         Caller(.gateway(name: gateway, user: schedule))

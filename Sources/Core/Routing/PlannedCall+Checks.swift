@@ -2,11 +2,27 @@ internal import JSON
 
 extension MappingTable {
     /// Checks what the schedules call. Throws the mistakes: calls that would be refused each time.
-    /// - Returns: warnings of what is called and no file maps.
+    /// - Returns: warnings of what is called and no file maps, and of rules that name schedules which no file declares.
     public func checkPlannedCalls() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
         let mistakes = entries.compactMap { mistake(ofCallBy: $0) }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
-        return entries.compactMap { warning(ofCallBy: $0) }.sorted()
+        return (entries.compactMap { warning(ofCallBy: $0) } + warningsOfRules).sorted()
+    }
+
+    /// The schedules that rules name, and that would match nobody.
+    private var warningsOfRules: [ConfigurationMistake] {
+        let schedules = entries.filter { $0.kind == .schedule }.map(\.command)
+        // The rule of `default` is that of many entries.
+        let rules = Set(entries.flatMap(\.rules))
+        return rules.flatMap { rule in
+            let named = rule.userNames.compactMap(PlannedCall.schedule(ofCaller:))
+            let unknown = named.filter { self[$0]?.kind != .schedule }
+            return unknown.map { name in
+                let near = NearestNames.question(name, among: schedules)
+                let says = "no file declares the schedule '\(name)' of this rule\(near)"
+                return ConfigurationMistake(says, at: rule.location)
+            }
+        }
     }
 
     /// Why the call of a schedule would be refused each time; nil if it would not be.

@@ -178,6 +178,6 @@ struct MappingLoader: Sendable {
             accounts: accounts
         )
         try table.checkBindings()
-        return (table, warnings + (try table.checkPlannedCalls()))
+        return (table, warnings + (try table.checkPlannedCalls()) + (try table.checkPlannedSets()))
     }
 }

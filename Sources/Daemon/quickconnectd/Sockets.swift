@@ -115,6 +115,15 @@ extension SocketSetting {
     /// Commands on the list that no mapping has; handlers may still come.
     func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
         commands.filter { table[$0.value] == nil }.map { command in
+            if let name = PlannedCall.schedule(ofCaller: command.value) {
+                let schedules = table.entries.filter { $0.kind == .schedule }.map(\.command)
+                let near = NearestNames.question(name, among: schedules)
+                let says =
+                    table[name]?.kind == .schedule
+                    ? "'\(command.value)' is a caller; the command of that schedule is '\(name)'"
+                    : "no file declares the schedule '\(name)'\(near); on a list it stands without 'schedule:'"
+                return ConfigurationMistake(says, at: command.location)
+            }
             let question = NearestNames.question(command.value, among: table.entries.map(\.command))
             return ConfigurationMistake(
                 "no command '\(command.value)' is mapped, which is right for an event\(question)",

@@ -1,0 +1,42 @@
+internal import JSON
+package import QuickConnect
+
+extension MappingTable {
+    /// Checks what schedules set of the hardware. Throws the mistakes: what would be refused each time.
+    /// - Returns: warnings of leases that end with the call of their schedule.
+    package func checkPlannedSets() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
+        var (mistakes, warnings): ([ConfigurationMistake], [ConfigurationMistake]) = ([], [])
+        for entry in entries {
+            guard let call = entry.schedule?.call, let value = self[call.command.value]?.value,
+                let binding = value.binding, let new = call.parameters.first, new != .null
+            else { continue }
+            let (name, output, location) = (entry.command, call.command.value, call.command.location)
+            guard !value.isInput else {
+                let says = "the schedule '\(name)': '\(output)' cannot be set: it is read from \(binding.key)"
+                mistakes.append(ConfigurationMistake(says, at: location))
+                continue
+            }
+            let time = call.parameters.dropFirst().first?.objectValue?["for"]
+            do throws(CommandError) {
+                let plan = try OutputPlan(new, for: time, of: value)
+                let isHeld = value.hasLease && (plan.later.isEmpty || plan.isPattern) && plan.first != value.initial
+                guard isHeld else { continue }
+                warnings.append(
+                    ConfigurationMistake(
+                        """
+                        the schedule '\(name)' sets '\(output)', whose lease ends with the call: it returns to its default at \
+                        once. A time keeps it: [\(output), \(new.text.shortened), {for: 5s}]
+                        """,
+                        at: location
+                    )
+                )
+            } catch {
+                mistakes.append(ConfigurationMistake("the schedule '\(name)': \(error.message)", at: location))
+            }
+        }
+        guard mistakes.isEmpty else {
+            throw ConfigurationMistakes(mistakes.sorted { $0.location < $1.location })
+        }
+        return warnings.sorted { $0.location < $1.location }
+    }
+}
