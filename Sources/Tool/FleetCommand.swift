@@ -1,4 +1,5 @@
 import ArgumentParser
+import Linux
 
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -74,7 +75,8 @@ struct RemoteArguments {
             throw ValidationError("'\(first)' is for this device only; --device goes with \(Self.list).")
         }
         let isOwn = Self.commands.contains(first)
-        let words = first == "add" ? try AddCommand.words(of: Array(words.dropFirst())) : words
+        let tool = "quickconnect --device \(device.shellWord)"
+        let words = first == "add" ? try AddCommand.words(of: Array(words.dropFirst()), tool: tool) : words
         let command = isOwn ? [first] : ["call"]
         try OwnPrograms.become(
             Self.program,

@@ -20,7 +20,7 @@ struct SetTests {
         )
     }
 
-    private func daemon() async throws -> DaemonProcess {
+    private func daemon(_ more: String = "") async throws -> DaemonProcess {
         let mappings = try TestFolder()
         try mappings.write(
             """
@@ -30,7 +30,8 @@ struct SetTests {
             free: {value: {type: number, default: 1e308}}
             ping: {parameters: [], view: []}
             explain: {business: [ExplainBCO]}
-            """,
+
+            """ + more,
             to: "values.yaml"
         )
         let daemon = try await DaemonProcess(mappings: mappings.path)
@@ -139,6 +140,46 @@ struct SetTests {
                 && command.errors.contains("is a command and no value: «quickconnect call ping 1»")
         )
         #expect(try await client(daemon, "set", "sing", "x").errors.contains("did you mean 'ping' or 'sign'"))
+    }
+
+    @Test func `an advice is a line that works, by the kind of the entry`() async throws {
+        let daemon = try await daemon(
+            """
+            post: {parameters: [{name: name, type: string}, {name: data, type: any}], business: [PostBCO]}
+            press: {event: {type: object}, post: {users: [root]}}
+            door: {event: {reader: {device: usb-reader-event-kbd}}}
+            night: {schedule: {at: "22:00"}}
+            warmth: {value: {type: number, sensor: {chip: cpu_thermal, input: temp1}}}
+            simulate: {business: [SimulateBCO]}
+
+            """
+        )
+        let name = "quickconnect"
+        for (words, line) in [
+            (["add", "level=5"], "\(name) add level 5"), (["add", "level=high"], "\(name) add level 1"),
+            (["add", "level", "high"], "\(name) add level 1"), (["set", "level = 5"], "\(name) set level 5"),
+            (["add", "sign=5"], "\(name) explain sign"), (["add", "door", "1"], "\(name) explain door"),
+            (["add", "night"], "\(name) explain night"), (["add", "warmth", "1"], "\(name) call warmth"),
+            (["set", "press", #"{"a":1}"#], #"\#(name) call post press '{"a":1}'"#),
+            (["set", "door", "12"], "\(name) explain door"), (["set", "night=run"], "\(name) call night run"),
+            (["call", "level=5"], "\(name) call level 5"), (["call", "level = 5"], "\(name) call level 5"),
+            (["simulate", "warmth=30"], "\(name) simulate warmth 30"),
+            (["simulate", "level", "3"], "\(name) call level 3"),
+            (["doctor", "readers"], "\(name) doctor"),
+        ] {
+            let told = try await client(daemon, words)
+            #expect(told.exit != .status(0) && told.errors.contains("«\(line)»"), "\(words): \(told.errors)")
+            guard line != "\(name) doctor" else { continue }
+            let typed = line.replacing("'", with: "").split(separator: " ").dropFirst().map(String.init)
+            let works = try await client(daemon, typed)
+            #expect(works.exit == .status(0), "\(line): \(works.errors)")
+        }
+        // A decimal comma, and a unit.
+        #expect(try await client(daemon, "set", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
+        #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))
+        // A mistake inside of an object is no text that was taken for JSON.
+        let inside = try await client(daemon, "call", "post", "press", "7")
+        #expect(inside.errors.hasPrefix("quickconnect: invalid: /1: expected data, an object"), "\(inside)")
     }
 
     @Test func `what was meant is said where a user stands as a verb, and where no script runs`() async throws {

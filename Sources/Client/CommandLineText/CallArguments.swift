@@ -33,12 +33,23 @@ package enum CallArguments {
 
     /// What to say besides of an error: that a text was taken for JSON, and how it is written.
     package static func remedy(_ arguments: [String], of command: String, error: ExitError) -> String? {
-        guard error.code == "invalid", error.message.contains(", a string"), arguments.count == 1,
+        if error.code == "unknownCommand", let (name, text) = SetArguments.assignment([command] + arguments) {
+            let line = "quickconnect call \(name.shellWord) \(text.shellWord)"
+            return "a command and its arguments are words of their own: «\(line)»"
+        }
+        guard error.code == "invalid", isText(error.message), arguments.count == 1,
             let argument = arguments.first, let json = try? JSONParser.parse(argument), json.stringValue == nil
         else { return nil }
         let note = "«\(argument.escapingControls)» is JSON; as text it is \(JSONValue.string(argument).text.shellWord)"
         // What the daemon calls the parameter of a value.
         guard error.message.contains("expected value, ") else { return note }
         return note + ", or, for a value of the device: «quickconnect set \(command.shellWord) \(argument.shellWord)»"
+    }
+
+    /// Whether an error says that the parameter itself, and nothing inside of it, must be a text.
+    private static func isText(_ message: String) -> Bool {
+        guard let start = message.firstRange(of: "/0: expected ") else { return false }
+        let expected = message[start.upperBound...]
+        return expected[..<(expected.firstRange(of: "; got")?.lowerBound ?? expected.endIndex)].contains(", a string")
     }
 }

@@ -13,7 +13,10 @@ package enum SetArguments {
         guard texts.count == 1 else {
             throw ValidationError("One VALUE is expected; in a shell, JSON with spaces is in quotes.")
         }
-        guard let value = try? JSONParser.parse(texts[0]) else { return .string(texts[0]) }
+        guard let value = try? JSONParser.parse(texts[0]) else {
+            if type == "number" || type == "integer" { try checkNumber(texts[0]) }
+            return .string(texts[0])
+        }
         guard value != .null else { throw ValidationError("No value can be set to null, which reads it.") }
         return value
     }
@@ -23,12 +26,62 @@ package enum SetArguments {
         guard let name = words.first, !name.isEmpty else { throw ValidationError("NAME is missing.") }
         guard !name.hasPrefix("-") else { throw ValidationError("Unknown option '\(name)'.") }
         guard words.count > 1 else {
-            let parts = name.split(separator: "=", maxSplits: 1).map { String($0).shellWord }
-            guard parts.count == 2 else {
-                throw ValidationError("VALUE is missing. «quickconnect call \(name)» prints the value.")
+            guard let assigned = assignment(words) else {
+                throw ValidationError("VALUE is missing. «quickconnect call \(name.shellWord)» prints the value.")
             }
-            throw ValidationError("NAME and VALUE are two words: «quickconnect set \(parts[0]) \(parts[1])».")
+            let line = "quickconnect set \(assigned.name.shellWord) \(assigned.text.shellWord)"
+            throw ValidationError("NAME and VALUE are two words: «\(line)».")
         }
         return (name, Array(words.dropFirst()))
+    }
+
+    /// The parts of `lamp=5`, which is one word where two are expected; nil if it is something else.
+    package static func assignment(_ words: [String]) -> (name: String, text: String)? {
+        guard words.count == 1, let parts = words.first?.split(separator: "=", maxSplits: 1), parts.count == 2 else {
+            return nil
+        }
+        let (name, text) = (parts[0].trimmed, parts[1].trimmed)
+        return name.isEmpty || text.isEmpty || name.hasPrefix("-") ? nil : (name, text)
+    }
+
+    /// What to say of a name that is no value, with a line that does what was meant.
+    /// - Parameters:
+    ///   - words: the name, and what was typed behind it.
+    ///   - explained: what `explain` says of it.
+    ///   - tool: the words before a command.
+    package static func noValue(
+        _ words: [String],
+        _ explained: JSONObject,
+        tool: [String] = ["quickconnect"]
+    ) -> String {
+        let name = words.first ?? ""
+        var (noun, line) = ("a command", ["call"] + words)
+        if let event = explained["event"]?.objectValue {
+            // Nobody can post what a device tells, or what no rule lets anybody post.
+            let isPosted = event["bound"] == nil && explained["post"] ?? .null != .null && words.count > 1
+            (noun, line) = ("an event", isPosted ? ["call", "post"] + words : ["explain", name])
+        } else if explained["schedule"] ?? .null != .null {
+            (noun, line) = ("a schedule", ["call", name, "run"])
+        }
+        return "'\(name)' is \(noun) and no value: «\((tool + line).map(\.shellWord).joined(separator: " "))»"
+    }
+
+    /// Throws for a number with a decimal comma or a unit, which would be sent as a text.
+    private static func checkNumber(_ text: String) throws {
+        func number(_ text: some StringProtocol) -> String? {
+            (try? JSONParser.parse(String(text)))?.numberValue == nil ? nil : String(text)
+        }
+        if let pointed = number(text.replacing(",", with: ".")) {
+            throw ValidationError("'\(text)' is no number, but \(pointed) is.")
+        }
+        let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
+        guard let plain = number(digits), text.dropFirst(digits.count).contains(where: { !$0.isNumber }) else { return }
+        throw ValidationError("'\(text)' is no number, but \(plain) is: the unit is that of the declaration.")
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 }

@@ -40,19 +40,17 @@ struct RemoteSetCommand: ParsableCommand {
     /// The type that is declared; nil if no device says it.
     private func type(of name: String) throws -> String? {
         var types: Set<String> = []
-        var isCommand = false
+        var stranger: JSONObject?
         let question = RemoteCall(options: options, command: "explain", payload: JSONValue.array([.string(name)]).text)
         _ = try question.run { _, reply in
             guard case .result(let answer, _) = reply else { return }
             let value = answer.objectValue?["value"]?.objectValue
             if let type = value?["type"]?.stringValue { types.insert(type) }
-            isCommand = isCommand || value == nil
+            if value == nil { stranger = answer.objectValue ?? [:] }
         }
-        guard !isCommand else {
-            let call = (["quickconnect", "--device", options.device, "call"] + words).map(\.shellWord).joined(
-                separator: " "
-            )
-            throw ExitError(message: "'\(name)' is a command and no value: «\(call)»", status: ExitError.usageStatus)
+        if let stranger {
+            let message = SetArguments.noValue(words, stranger, tool: ["quickconnect", "--device", options.device])
+            throw ExitError(message: message, status: ExitError.usageStatus)
         }
         guard types.count < 2 else {
             let all = types.sorted().joined(separator: " and ")

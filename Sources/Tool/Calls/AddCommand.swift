@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineText
 import JSON
+import Linux
 import QuickConnectClient
 
 struct AddCommand: ParsableCommand {
@@ -29,32 +30,53 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
-        let (name, parameters) = try Self.parts(words)
-        // A command would be run.
-        let type = try connection.type(of: name, in: words)
-        if let type, !["integer", "number"].contains(type) {
-            throw ExitError(
-                message: "'\(name)' is of type \(type); only a number can be added to",
-                status: ExitError.usageStatus
-            )
+        // A command would be run. What no number is, two words do not make one.
+        let name = SetArguments.assignment(words)?.name ?? words.first ?? ""
+        if !name.isEmpty, !name.hasPrefix("-"), words.count < 3 { try checkCounts(name) }
+        let (counted, parameters) = try Self.parts(words)
+        say(try connection.call(counted, parameters).text)
+    }
+
+    /// Throws what is right for what cannot be added to.
+    private func checkCounts(_ name: String) throws {
+        guard let answer = try connection.explained(name) else { return }
+        func refuse(_ message: String) -> ExitError { ExitError(message: message, status: ExitError.usageStatus) }
+        guard let value = answer["value"]?.objectValue else {
+            let kind = answer["schedule"] != nil ? "a schedule" : answer["event"] != nil ? "an event" : "a command"
+            throw refuse("'\(name)' is \(kind) and no value: «quickconnect explain \(name.shellWord)»")
         }
-        say(try connection.call(name, parameters).text)
+        if value["input"] == true {
+            let source = value["bound"]?.stringValue ?? "hardware"
+            throw refuse("'\(name)' is read from \(source): «quickconnect call \(name.shellWord)» prints it")
+        }
+        guard let type = value["type"]?.stringValue, !["integer", "number"].contains(type) else { return }
+        let line = "quickconnect explain \(name.shellWord)"
+        throw refuse("'\(name)' is of type \(type); only a number can be added to: «\(line)»")
     }
 
     /// The words by which a call does the same.
-    static func words(of words: [String]) throws -> [String] {
-        let (name, parameters) = try parts(words)
+    /// - Parameter tool: the words before `add`, for mistakes.
+    static func words(of words: [String], tool: String) throws -> [String] {
+        let (name, parameters) = try parts(words, tool: tool)
         return [name] + parameters.map(\.text)
     }
 
-    private static func parts(_ words: [String]) throws -> (name: String, parameters: [JSONValue]) {
+    private static func parts(
+        _ words: [String],
+        tool: String = "quickconnect"
+    ) throws -> (name: String, parameters: [JSONValue]) {
+        if let (name, text) = SetArguments.assignment(words) {
+            let isNumber = (try? JSONParser.parse(text))?.numberValue != nil
+            let line = "\(tool) add \(name.shellWord) \(isNumber ? text : "1")"
+            throw ValidationError("NAME and NUMBER are two words: «\(line)».")
+        }
         guard let name = words.first, words.count < 3 else {
             throw ValidationError("NAME and at most one NUMBER are expected, such as «quickconnect add people 1».")
         }
         if name.hasPrefix("-") { throw Self.unknownOption(name) }
         guard words.count == 2 else { return (name, [.null, ["add": 1]]) }
         guard let number = try? JSONParser.parse(words[1]), number.numberValue != nil else {
-            throw ValidationError("'\(words[1])' is no number; «quickconnect set» sets a text.")
+            throw ValidationError("'\(words[1])' is no number, such as in «\(tool) add \(name.shellWord) 1».")
         }
         return (name, [.null, ["add": number]])
     }

@@ -31,6 +31,10 @@ struct SetCommand: ParsableCommand {
 
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        if let (name, text) = SetArguments.assignment(words) {
+            // What is no value is not set with two words either.
+            _ = try connection.type(of: name, in: [name, text])
+        }
         let (name, texts) = try SetArguments.parts(words)
         let new = try SetArguments.value(of: texts, as: try connection.type(of: name, in: words))
         say(try connection.call(name, [new]).text)
@@ -38,19 +42,22 @@ struct SetCommand: ParsableCommand {
 }
 
 extension ConnectionOptions {
-    /// The type of a value; nil if this connection may not ask.
-    /// - Parameter words: with which a command of that name would be called.
+    /// The type of a value; nil if this connection may not ask. Throws a line that does what was meant where it is no value.
+    /// - Parameter words: its name, and what was typed behind it.
     func type(of name: String, in words: [String]) throws -> String? {
-        let answer: JSONValue
+        guard let answer = try explained(name) else { return nil }
+        guard let value = answer["value"]?.objectValue else {
+            throw ExitError(message: SetArguments.noValue(words, answer), status: ExitError.usageStatus)
+        }
+        return value["type"]?.stringValue
+    }
+
+    /// What `explain` says of a name; nil if this connection may not ask.
+    func explained(_ name: String) throws -> JSONObject? {
         switch try result(of: "explain", [.string(name)]) {
-        case .success(let value): answer = value
+        case .success(let value): return value.objectValue ?? [:]
         case .failure(let error) where error.code == "denied": return nil
         case .failure(let error): throw ExitError(error)
         }
-        guard let value = answer.objectValue?["value"]?.objectValue else {
-            let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
-            throw ExitError(message: "'\(name)' is a command and no value: «\(call)»", status: ExitError.usageStatus)
-        }
-        return value["type"]?.stringValue
     }
 }

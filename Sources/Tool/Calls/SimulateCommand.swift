@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandLineText
 import JSON
+import Linux
+import QuickConnect
 
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,15 +46,24 @@ struct SimulateCommand: ParsableCommand {
         say(try connection.call("simulate", parameters()).text)
     }
 
+    /// What to say of a name that cannot be moved.
+    private func nothing(_ what: String, _ names: [String]) -> ValidationError {
+        if let (name, text) = SetArguments.assignment(words), names.contains(name) {
+            let line = "quickconnect simulate \(name.shellWord) \(text.shellWord)"
+            return ValidationError("What is moved, and to where, are two words: «\(line)».")
+        }
+        let near = NearestNames.question(what, among: names)
+        let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near)."
+        let isSet = (try? connection.explained(what))??["value"]?.objectValue != nil
+        let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
+        return ValidationError(isSet ? "\(all) A value is set: «\(call)»." : all)
+    }
+
     private func parameters() throws -> [JSONValue] {
         guard let what = words.first else { return [] }
         guard let names = Self.numbers[what] else {
             let all = try connection.call("simulate").objectValue ?? [:]
-            guard let now = all[what] else {
-                throw ValidationError(
-                    "There is no '\(what)' to move, but \(all.names.sorted().joined(separator: ", "))."
-                )
-            }
+            guard let now = all[what] else { throw nothing(what, all.names.sorted()) }
             guard words.count <= 2 else { throw ValidationError("\(what) takes one value, such as true or 21.5.") }
             // What an event tells is not known afterwards. A code may look like a number.
             let isTyped = now == .null

@@ -19,26 +19,26 @@ struct DoctorCommand: ParsableCommand {
             """
     )
 
-    enum Test: String, ExpressibleByArgument, CaseIterable {
-        case sound
-    }
-
     @OptionGroup var connection: ConnectionOptions
 
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: ArgumentHelp("What to test: sound.", valueName: "WHAT"))
-    var test: Test?
+    @Argument(help: ArgumentHelp("What to test: sound.", valueName: "WHAT"), completion: .list(["sound"]))
+    var test: String?
 
     func run() throws {
+        if let test, test != "sound" {
+            let all = "«quickconnect doctor» checks every device"
+            throw ValidationError("There is no test '\(test)', but sound: «quickconnect doctor sound». \(all).")
+        }
         let report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
         say(json ? report.json.text : report.text(width: Terminal.width))
         if !report.isOK { throw ExitError.refused }
     }
 
     private func askDaemon() throws -> DoctorReport {
-        let answer = try connection.call("doctor", test.map { [.string($0.rawValue)] } ?? [])
+        let answer = try connection.call("doctor", test.map { [.string($0)] } ?? [])
         guard let report = DoctorReport(answer) else {
             throw ExitError(message: "the daemon's report cannot be read: \(answer.text)")
         }
