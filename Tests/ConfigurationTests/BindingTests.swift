@@ -180,6 +180,14 @@ struct BindingTests {
         let lines =
             "a: {value: {type: boolean, gpio: {line: A}}}\nb: {value: {type: boolean, gpio: {line: A, output: true}}}\n"
         #expect(try mistakes(lines) == ["2:1: 'b' and 'a' are both bound to the GPIO line A"])
+        // Which of the two lines would be driven, nobody sees.
+        for kind in ["value: {type: boolean, gpio: {line: A#}}", "schedule: {at: \"22:00\"}"] {
+            let forms = ["\u{E9}", "e\u{301}"].enumerated().map { number, name in
+                "\(name): {\(kind.replacing("#", with: "\(number)"))}\n"
+            }
+            #expect(try mistakes(forms.joined()).map { $0.contains("in another form of Unicode") } == [true], "\(kind)")
+        }
+        #expect(try mistakes("\u{E9}: {value: {type: any}}\ne\u{301}: {value: {type: any}}\n") == [])
         let name = try mistakes("volumeState: {value: {type: number, led: led0}}\n")
         #expect(name.contains { $0.contains("is an event of the device itself") })
     }

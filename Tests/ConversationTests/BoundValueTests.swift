@@ -159,6 +159,8 @@ struct BoundValueTests {
         let client = try daemon.connect()
         let bell = try await client.value("explain", ["bell"]).objectValue?["value"]?.objectValue
         #expect(bell?["bound"] == "gpio" && bell?["input"] == true)
+        #expect(bell?["hardware"]?.stringValue?.hasPrefix("the GPIO line ") == true)
+        #expect(try await daemon.client("explain", "bell").output.contains("read from the GPIO line "))
         let fan = try await client.value("explain", ["fan"]).objectValue?["value"]?.objectValue
         #expect(fan?["unit"] == "%" && fan?["minimum"] == 0 && fan?["maximum"] == 100 && fan?["input"] == nil)
         let findings = try await client.value("doctor", []).objectValue?["findings"]?.arrayValue ?? []

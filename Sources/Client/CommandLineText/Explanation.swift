@@ -87,7 +87,7 @@ package struct Explanation {
         if let unit = value["unit"]?.stringValue { words.append("in \(unit)") }
         if let device = value["device"]?.stringValue {
             words.append("from the input device \(device)")
-        } else if let bound = value["bound"]?.stringValue {
+        } else if let bound = (value["hardware"] ?? value["bound"])?.stringValue {
             words.append(value["input"] == true ? "read from \(bound)" : "bound to \(bound)")
         }
         if value["lease"] != nil { words.append("returns to its default when the connection ends that has set it") }

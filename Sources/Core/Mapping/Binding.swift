@@ -28,15 +28,18 @@ public enum Binding: Sendable, Hashable {
         }
     }
 
-    /// What may be bound to one value only; nil for what many may read.
-    var exclusive: String? {
+    /// Which part of the machine it is, in words.
+    package var part: String {
         switch self {
         case .gpio(let gpio): "the GPIO line \(gpio.line)"
         case .pwm(let pwm): "channel \(pwm.channel) of \(pwm.chip)"
         case .led(let name): "the LED \(name)"
-        case .sensor: nil
+        case .sensor(let sensor): "\(sensor.input) of \(sensor.chip)"
         }
     }
+
+    /// What may be bound to one value only; nil for what many may read.
+    var exclusive: String? { if case .sensor = self { nil } else { part } }
 }
 
 /// A line of a GPIO chip, and how it is used.
@@ -115,7 +118,8 @@ public struct SensorBinding: Sendable, Hashable {
 }
 
 extension MappingTable {
-    /// Throws a mistake for each line, channel, LED and input device that two entries are bound to.
+    /// Throws a mistake for each line, channel, LED and input device that two entries are bound to, and for each two bound entries
+    /// or schedules that have one name in two forms of Unicode.
     public func checkBindings() throws(ConfigurationMistakes) {
         var owners: [String: MappingEntry] = [:]
         var mistakes: [ConfigurationMistake] = []
@@ -130,6 +134,24 @@ extension MappingTable {
                 )
             )
         }
+        mistakes += twins
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
+    }
+
+    /// Commands are names of bytes, but nobody sees which of two lines or times such a name means.
+    private var twins: [ConfigurationMistake] {
+        let parts = entries.filter { entry in
+            entry.value?.binding != nil || entry.event?.binding != nil || entry.schedule != nil
+        }
+        // Swift compares texts as a person does.
+        return Dictionary(grouping: parts, by: \.command).values.filter { $0.count > 1 }.flatMap { twins in
+            let places = twins.compactMap(\.location).sorted()
+            return places.dropFirst().map { place in
+                ConfigurationMistake(
+                    "'\(twins[0].command)' is declared at \(places[0]), too, in another form of Unicode",
+                    at: place
+                )
+            }
+        }
     }
 }

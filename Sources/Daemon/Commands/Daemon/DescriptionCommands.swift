@@ -177,7 +177,7 @@ extension Parameter.Member {
 
 extension ValueDeclaration {
     /// The declaration of a value: `{"type", "minimum", "maximum", "maxLength", "oneOf", "default", "clamp", "keep"}`;
-    /// with a unit `unit`; of what is bound to hardware `bound`, and `input` or `lease`.
+    /// with a unit `unit`; of what is bound to hardware `bound`, `hardware`, and `input` or `lease`.
     var json: JSONValue {
         var object = parameter.jsonWithoutName
         object["default"] = initial
@@ -185,6 +185,7 @@ extension ValueDeclaration {
         object["keep"] = .bool(keeps)
         object["unit"] = unit.map { .string($0) }
         object["bound"] = binding.map { .string($0.key) }
+        object["hardware"] = binding.map { .string($0.part) }
         if isInput { object["input"] = true }
         if hasLease { object["lease"] = "connection" }
         return .object(object)
