@@ -27,6 +27,19 @@ struct InputEventTests {
         return (folder, try await DaemonProcess(flags, mappings: folder.path))
     }
 
+    @Test func `without names of their own, only keys that the kernel knows can be pressed`() async throws {
+        let folder = try TestFolder()
+        let pedal = "pedal: {event: {keys: {device: a-event}}}"
+        try folder.write("simulate: {business: [SimulateBCO]}\n\(pedal)", to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        let hand = try daemon.connect()
+        #expect(try await hand.value("simulate", ["pedal", "KEY_PLAYPAUSE"]) == "KEY_PLAYPAUSE")
+        let wrong = try await hand.reply("simulate", ["pedal", "KEY_PLAY_PAUSE"])
+        #expect(wrong.message.hasPrefix("/1/key: expected key, the kernel's name of one"), "\(wrong.message)")
+        #expect(wrong.message.hasSuffix("did you mean 'KEY_PLAYPAUSE'?"), "\(wrong.message)")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
     @Test func `a text is an event, and not repeated by a call unless it shall be`() async throws {
         let (_, daemon) = try await start()
         let (client, hand) = (try daemon.connect(), try daemon.connect())

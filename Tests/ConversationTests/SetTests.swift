@@ -150,6 +150,8 @@ struct SetTests {
             door: {event: {reader: {device: usb-reader-event-kbd}}}
             night: {schedule: {at: "22:00"}}
             warmth: {value: {type: number, sensor: {chip: cpu_thermal, input: temp1}}}
+            lamp: {value: {type: boolean, gpio: {line: L1, output: true}}}
+            fan: {value: {type: number, pwm: {chip: pwmchip0, channel: 0}}}
             simulate: {business: [SimulateBCO]}
 
             """
@@ -165,6 +167,8 @@ struct SetTests {
             (["call", "level=5"], "\(name) call level 5"), (["call", "level = 5"], "\(name) call level 5"),
             (["simulate", "warmth=30"], "\(name) simulate warmth 30"),
             (["simulate", "level", "3"], "\(name) call level 3"),
+            (["call", "lamp", "200", "100"], "\(name) call lamp '[[200,100]]'"),
+            (["call", "lamp", "[200,100,200]"], "\(name) call lamp '[[200,100,200]]'"),
             (["doctor", "readers"], "\(name) doctor"),
         ] {
             let told = try await client(daemon, words)
@@ -174,6 +178,8 @@ struct SetTests {
             let works = try await client(daemon, typed)
             #expect(works.exit == .status(0), "\(line): \(works.errors)")
         }
+        // Pulses take no pattern.
+        #expect(!(try await client(daemon, "call", "fan", "20", "30").errors.contains("a pattern")))
         // A decimal comma, and a unit.
         #expect(try await client(daemon, "set", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))

@@ -46,6 +46,19 @@ package enum CallArguments {
         return note + ", or, for a value of the device: «quickconnect set \(command.shellWord) \(argument.shellWord)»"
     }
 
+    /// What to say of times that were typed as parameters, for an output that takes a pattern; nil if they were not.
+    package static func pattern(_ arguments: [String], of command: String, error: ExitError) -> String? {
+        guard error.code == "invalid", error.message.contains("/1: expected options, an object; got the number") else {
+            return nil
+        }
+        let times = arguments.flatMap { argument -> [JSONValue] in
+            let value = try? JSONParser.parse(argument)
+            return value?.arrayValue ?? value.map { [$0] } ?? []
+        }
+        let line = "quickconnect call \(command.shellWord) \(JSONValue.array([.array(times)]).text.shellWord)"
+        return "a pattern of times is a list of its own: «\(line)»"
+    }
+
     /// Whether an error says that the parameter itself, and nothing inside of it, must be a text.
     private static func isText(_ message: String) -> Bool {
         guard let start = message.firstRange(of: "/0: expected ") else { return false }

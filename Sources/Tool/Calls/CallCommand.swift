@@ -44,6 +44,11 @@ struct CallCommand: ParsableCommand {
         } catch var end as ExitError {
             if json { throw end.asJSON }
             if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }
+            if let pattern = CallArguments.pattern(arguments, of: command, error: end),
+                (try? connection.explained(command))?["value"]?.objectValue?["bound"] == "gpio"
+            {
+                end.message += "\n" + pattern
+            }
             if end.code == "unavailable", end.message.contains("no client has registered the handler") {
                 end.message += "\n«quickconnect scripts» shows the scripts that run"
             }

@@ -54,7 +54,7 @@ struct SimulateCommand: ParsableCommand {
         }
         let near = NearestNames.question(what, among: names)
         let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near)."
-        let isSet = (try? connection.explained(what))??["value"]?.objectValue != nil
+        let isSet = (try? connection.explained(what))?["value"]?.objectValue != nil
         let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
         return ValidationError(isSet ? "\(all) A value is set: «\(call)»." : all)
     }

@@ -1,5 +1,6 @@
 internal import Concurrency
 package import JSON
+internal import Linux
 package import Logging
 package import QuickConnect
 internal import Synchronization
@@ -90,10 +91,21 @@ package final class InputEvents: Sendable {
         }
         for step in steps {
             guard declaration.parameter.fits(step) else { throw declaration.parameter.refusal(of: step, at: "/1") }
+            try checkKey(step, declaration)
             guard step != "" else { throw .invalid("/1", expected: "data, a string that is not empty", got: step.gist) }
         }
         for step in steps { store.note(name, step) }
         return value
+    }
+
+    /// Throws for a key that no device can have: one without names of its own tells the kernel's.
+    private func checkKey(_ step: JSONValue, _ declaration: EventDeclaration) throws(CommandError) {
+        guard case .keys(let names)? = declaration.binding?.kind, names.isEmpty,
+            let key = step.objectValue?["key"]?.stringValue, InputName.code(ofKey: key) == nil
+        else { return }
+        let near = NearestNames.question(key, among: InputName.keys)
+        let expected = "key, the kernel's name of one, such as KEY_A"
+        throw .invalid("/1/key", expected: expected, got: "'\(key.shortened)'\(near)")
     }
 
     // MARK: The thread
