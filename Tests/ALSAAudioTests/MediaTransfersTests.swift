@@ -19,7 +19,7 @@ private final class PresentClient: CallConnection {
     var isClosed: Bool { closings.withLock { $0 == nil } }
     var answers: Bool { false }
     func interruptCalls(id: String?, with error: CommandError) {}
-    func act(for user: String, groups: Set<String>) throws(CommandError) {}
+    func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError) {}
     func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) {}

@@ -44,7 +44,7 @@ private final class NoConnection: CallConnection {
     var answers: Bool { false }
     func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
-    func act(for user: String, groups: Set<String>) throws(CommandError) {}
+    func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError) {}
     func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) {}

@@ -22,7 +22,7 @@ private final class QuickClient: CallConnection {
     var answers: Bool { true }
     func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
-    func act(for user: String, groups: Set<String>) throws(CommandError) {}
+    func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError) {}
     func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) { forgotten.withLock { $0.append(number) } }

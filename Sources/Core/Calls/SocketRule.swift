@@ -68,6 +68,8 @@ public final class SocketRule: Sendable {
 
     /// The first call on a gateway's connection. It is allowed even if the list does not name it.
     public static let actFor = "actFor"
+    /// What a gateway's connection is told, once, when something is leased to its user, if `actFor` has asked for it.
+    public static let leaseLine = "{\"lease\":true}"
 
     /// `denied` if a process other than the gateway connects.
     public func refusal(ofConnectionBy caller: Caller) -> CommandError? {

@@ -29,6 +29,8 @@ public final class Connection: CallConnection {
         /// Whether the client is gone, and what it sent before is still being processed.
         var isLeft = false
         var isClosed = false
+        /// Whether it is to be told of its first lease.
+        var hearsLeases = false
         var closings: [@Sendable () -> Void] = []
 
         var answers: Bool { !isClosed && !inputEnded && !isLeft }
@@ -63,7 +65,7 @@ public final class Connection: CallConnection {
     public var owner: Owner { gatewayUser?.owner ?? peerOwner }
 
     /// Acts for a gateway's user from now on. Throws `denied` the second time, and if the socket belongs to no gateway.
-    public func act(for user: String, groups: Set<String>) throws(CommandError) {
+    public func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError) {
         guard let gatewayUser else {
             throw CommandError(
                 .denied,
@@ -71,6 +73,16 @@ public final class Connection: CallConnection {
             )
         }
         try gatewayUser.name(user, groups: groups)
+        state.withLock { $0.hearsLeases = hearsLeases }
+    }
+
+    /// Tells a gateway that asked for it, once, that something is leased to its user.
+    public func lease() {
+        let isNews = state.withLock { state in
+            defer { state.hearsLeases = false }
+            return state.hearsLeases && !state.isClosed
+        }
+        if isNews { output.write { $0.append(SocketRule.leaseLine + "\n") } }
     }
 
     // MARK: Input, from the connection's thread, in order

@@ -22,7 +22,7 @@ final class NoConnection: CallConnection {
     var answers: Bool { mayAnswer.load(ordering: .relaxed) }
     func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
-    func act(for user: String, groups: Set<String>) throws(CommandError) {}
+    func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError) {}
     func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) { lastEvent.withLock { $0 = event } }
     func forgetAnswer(_ number: Int) {}

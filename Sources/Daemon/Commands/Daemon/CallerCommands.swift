@@ -30,17 +30,19 @@ package struct Identity: Sendable {
     package static let protocolVersion: Int64 = 1
 }
 
-/// `actFor [name, {groups}]`: the first call on a gateway's connection, which acts for that user from then on.
+/// `actFor [name, {groups, leases}]`: the first call on a gateway's connection, which acts for that user from then on, and
+/// with `leases: true` is told once something is leased to it.
 struct ActForBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""
         guard GatewayName.isValid(name) else {
             throw .invalid("/0", expected: "name, \(GatewayName.expectation)", got: call.gist(0))
         }
-        var options = try OptionReader(call, 1, known: ["groups"])
+        var options = try OptionReader(call, 1, known: ["groups", "leases"])
         let groups = options.gatewayGroups("groups")
+        let leases = options.boolean("leases") ?? false
         try options.finish()
-        try call.connection.act(for: name, groups: Set(groups))
+        try call.connection.act(for: name, groups: Set(groups), hearsLeases: leases)
         return .result(.null)
     }
 }

@@ -136,6 +136,7 @@ package final class BoundHardware: Sendable {
     private func awaitEnd(of connection: any CallConnection) {
         let id = ObjectIdentifier(connection)
         guard state.withLock({ $0.connections.insert(id).inserted }) else { return }
+        connection.lease()
         connection.whenClosed { [weak self] in
             guard let self else { return }
             state.withLock { _ = $0.connections.remove(id) }

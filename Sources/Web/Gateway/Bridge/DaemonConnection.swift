@@ -167,7 +167,7 @@ private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        let options: JSONValue = ["groups": .array(identity.groups.map { .string($0) })]
+        let options: JSONValue = ["groups": .array(identity.groups.map { .string($0) }), "leases": true]
         let call: JSONValue = [
             "handlerName": .string(SocketRule.actFor), "data": [.string(identity.name), options],
             "callbackId": .string(SocketRule.actFor),

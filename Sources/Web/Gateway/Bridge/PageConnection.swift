@@ -21,6 +21,8 @@ final class PageConnection: Worker {
     private let (pageReading, daemonReading): (Reading, Reading)
     /// What of this is counted in the holding.
     private var counted = 0
+    /// Looks whether the page is there, from its first lease on.
+    private var presence: Presence?
     /// For the end of a message while the user's share is used up, or for what a page has left behind.
     private var deadline: Scheduled<Void>?
     var isWaiting = false
@@ -190,6 +192,7 @@ final class PageConnection: Worker {
 
     func receive(fromPage bytes: ByteBuffer) {
         var bytes = bytes
+        presence?.lastHeard = .now()
         if fromPage.readableBytes == 0 { fromPage = bytes } else { fromPage.writeBuffer(&bytes) }
         proceed()
     }
@@ -269,12 +272,18 @@ final class PageConnection: Worker {
         frames.reserveCapacity(bytes.readableBytes + 64)
         bytes.withUnsafeReadableBytes { bytes in
             splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { line in
-                if case .line(let line) = line, !line.isEmpty {
-                    FrameWriter.append(.text, UnsafeRawBufferPointer(line), to: &frames)
-                }
+                guard case .line(let line) = line, !line.isEmpty else { return }
+                guard !Presence.isLease(line) else { return watchPresence() }
+                FrameWriter.append(.text, UnsafeRawBufferPointer(line), to: &frames)
             }
         }
         if !frames.isEmpty { write(frames, to: page) }
+    }
+
+    /// From now on something runs only as long as the page is there.
+    private func watchPresence() {
+        guard presence == nil else { return }
+        presence = Presence(page) { [weak self] in self?.state == .open }
     }
 
     func daemonIsGone() {

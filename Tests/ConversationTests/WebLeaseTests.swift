@@ -1,0 +1,47 @@
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// What is leased to a page whose network is gone, which nobody says.
+@Suite struct WebLeaseTests {
+    private static let motor = """
+        motor: {value: {type: boolean, gpio: {line: GPIO22, output: true}, lease: connection}}
+
+        """
+    private static let ping: UInt8 = 9
+    private static let pong: UInt8 = 10
+
+    @Test func `a page that answers no ping any more loses its lease, and one that does keeps it`() async throws {
+        let web = try await WebProcess(WebProcess.Options(mappings: Self.motor, commands: ["motor", "ping"]))
+        let cookie = try await web.cookie(of: "ann")
+        let (page, other) = (try await web.page(cookie), try await web.page(cookie))
+        let watcher = try web.connect()
+        _ = try await watcher.value("subscribe", ["motor"])
+
+        page.say(#"{"handlerName":"motor","data":[true],"callbackId":"1"}"#)
+        #expect(try await watcher.nextReply()?.value == true)
+        // Longer than a page has to answer one.
+        for _ in 1...4 {
+            try await answer(page)
+            page.send(WebConnection.frame(Self.pong, []))
+        }
+        #expect(try await watcher.value("motor", []) == true)
+
+        try await page.end()
+        #expect(try await watcher.nextReply()?.value == false)
+        // Who has no lease is not asked.
+        let answer = try await other.ask(#"{"handlerName":"ping","callbackId":"2"}"#)
+        #expect(answer?.contains(#""responseId":"2""#) == true, "\(answer ?? "")")
+    }
+
+    /// Awaits a ping; what comes before it is the answer of the daemon, and no line between it and the gateway.
+    private func answer(_ page: WebConnection) async throws {
+        while let frame = try await page.frame() {
+            if frame.opcode == Self.ping { return #expect(frame.payload.isEmpty) }
+            let line = String(decoding: frame.payload, as: UTF8.self)
+            #expect(line.contains(#""responseId":"1""#), "\(line)")
+        }
+        Issue.record("the page was closed, though it answers")
+    }
+}
