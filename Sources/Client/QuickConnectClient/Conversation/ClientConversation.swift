@@ -138,7 +138,7 @@ public struct ClientConversation: Sendable {
 
     /// Removes a handler. Calls to it that are still on their way are answered with `unavailable`.
     public mutating func remove(handler name: String) {
-        guard standing.remove(handler: name), isConnected else { return }
+        guard standing.remove(.handler(name)), isConnected else { return }
         submit("removeHandler", .value([.string(name)]), .ahead, .nobody)
     }
 
@@ -151,7 +151,7 @@ public struct ClientConversation: Sendable {
 
     /// Ends a subscription.
     public mutating func unsubscribe(from name: String) {
-        guard standing.remove(subscription: name), isConnected else { return }
+        guard standing.remove(.subscription(name)), isConnected else { return }
         submit("unsubscribe", .value([.string(name)]), .ahead, .nobody)
     }
 
