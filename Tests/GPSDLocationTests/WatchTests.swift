@@ -88,7 +88,7 @@ struct WatchTests {
     }
 
     /// Whether there is no thread, and nothing that it is woken by.
-    private var hasEnded: Bool { provider.shared.withLock { $0.waker == nil } }
+    private var hasEnded: Bool { !provider.thread.isRunning }
 
     @Test func `the last one who goes ends it`() async throws {
         let caller = position(.init(timeout: 30))

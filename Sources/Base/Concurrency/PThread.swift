@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// Threads for blocking calls, which must not run on Swift's few own threads.
 package enum PThread {
@@ -10,6 +11,13 @@ package enum PThread {
         let result = qc_thread_start(runBody, box.toOpaque())
         if result != 0 { box.release() }
         return result
+    }
+
+    /// The same. Throws if it cannot be started.
+    package static func run(_ name: String, _ body: @escaping @Sendable () -> Void) throws(Interruption) {
+        let code = start(name, body)
+        guard code != 0 else { return }
+        throw Interruption(.unavailable, "no thread could be started: \(String(cString: strerror(code)))")
     }
 
     /// The argument passed to a new thread through C.

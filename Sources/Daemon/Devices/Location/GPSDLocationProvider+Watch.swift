@@ -9,22 +9,7 @@ extension GPSDLocationProvider {
     /// How long gpsd may take to report a receiver.
     private static let receiverGrace = Duration.seconds(1)
 
-    /// Watches as long as anybody waits or subscribes.
-    func run(_ waker: Waker) {
-        repeat { watch(waker) } while !hasEnded()
-    }
-
-    private func hasEnded() -> Bool {
-        let ending = shared.withLock { state -> [Promise<Void>]? in
-            if state.isWanted { return nil }
-            defer { (state.waker, state.ending) = (nil, []) }
-            return state.ending
-        }
-        for promise in ending ?? [] { promise.fulfil(()) }
-        return ending != nil
-    }
-
-    private var isWanted: Bool {
+    var isWanted: Bool {
         shared.withLock { state in
             state.waiters.removeAll { $0.promise.isSettled }
             return state.isWanted
@@ -33,8 +18,8 @@ extension GPSDLocationProvider {
 
     private static let firstPause = Backoff(first: .milliseconds(200), max: .seconds(1))
 
-    /// Connects, and retries if that fails.
-    private func watch(_ waker: Waker) {
+    /// Watches as long as anybody waits or subscribes: connects, and retries if that fails.
+    func watch(_ waker: Waker) {
         var pause = Self.firstPause
         while isWanted {
             switch connect(waker) {

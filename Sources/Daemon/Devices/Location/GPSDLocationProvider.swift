@@ -14,10 +14,6 @@ package final class GPSDLocationProvider: LocationProvider {
     struct State {
         var waiters: [Waiter] = []
         var isSubscribed = false
-        /// The thread's waker, as long as there is a thread.
-        var waker: Waker?
-        /// Promises that wait for the thread's end.
-        var ending: [Promise<Void>] = []
         var progress = FixProgress()
         var receivers = ReceiverChoice()
         var latest: Position?
@@ -27,6 +23,7 @@ package final class GPSDLocationProvider: LocationProvider {
     let logger: Logger
     let connector: WatchedThread
     let shared = Mutex(State())
+    let thread = WantedThread("qc-gpsd")
     private let answer: Duration
 
     /// The event `location`; see ``LocationEvent``.
@@ -44,7 +41,7 @@ package final class GPSDLocationProvider: LocationProvider {
     /// - Parameter simulated: see ``position(track:)``.
     package convenience init(simulated: SimulatedInput, logger: Logger) {
         self.init(SimulatedReports(input: simulated), answer: .seconds(5), logger: logger)
-        simulated.whenChanged { [weak self] in self?.shared.withLock { $0.waker }?.wake() }
+        simulated.whenChanged { [weak self] in self?.thread.wake() }
     }
 
     /// Where the simulated device is.
@@ -102,54 +99,39 @@ package final class GPSDLocationProvider: LocationProvider {
 
     /// Ends the watch; callers that wait get `cancelled`.
     package func close() async {
-        let ended = Promise<Void>()
-        let last = shared.withLock { state in
-            if state.waker != nil { state.ending.append(ended) } else { ended.fulfil(()) }
+        let waiters = shared.withLock { state in
             defer { (state.isSubscribed, state.waiters) = (false, []) }
-            return state
+            return state.waiters
         }
-        for waiter in last.waiters { waiter.promise.fail(CommandError(.cancelled, "the daemon is being stopped")) }
-        last.waker?.wake()
-        _ = try? await ended.value(before: .now + answer)
+        for waiter in waiters { waiter.promise.fail(CommandError(.cancelled, "the daemon is being stopped")) }
+        await thread.ended(within: answer)
         await connector.end()
     }
 
     func setSubscribed(_ isSubscribed: Bool) {
         if isSubscribed { return want { $0.isSubscribed = true } }
-        let waker = shared.withLock { state in
-            state.isSubscribed = false
-            return state.waker
-        }
-        waker?.wake()
+        shared.withLock { $0.isSubscribed = false }
+        thread.wake()
     }
 
     /// Adds a caller or subscriber, and starts or wakes the thread.
     private func want(_ add: (inout State) -> Void) {
-        do throws(Unreachable) {
-            let (waker, isNew) = try shared.withLock { state throws(Unreachable) -> (Waker, Bool) in
-                add(&state)
-                if let waker = state.waker { return (waker, false) }
-                let waker = try Waker.forWatch()
-                state.waker = waker
-                return (waker, true)
-            }
-            guard isNew else { return waker.wake() }
-            let code = PThread.start("qc-gpsd") { self.run(waker) }
-            if code != 0 { throw Unreachable(reason: "no thread could be started (\(code))") }
+        shared.withLock { add(&$0) }
+        do throws(Interruption) {
+            try thread.start(while: { self.isWanted }) { self.watch($0) }
         } catch {
-            shared.withLock { $0.waker = nil }
-            fail(CommandError(.unavailable, "\(source.description) cannot be watched: \(error.reason)"))
+            fail(CommandError(.unavailable, "\(source.description) cannot be watched: \(error)"))
         }
     }
 
     /// Removes a caller that has an answer or no longer waits.
     private func leave(_ waiter: Waiter) {
-        let waker = shared.withLock { state -> Waker? in
-            guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return nil }
+        let isGone = shared.withLock { state in
+            guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
             state.waiters.remove(at: index)
-            return state.waker
+            return true
         }
-        waker?.wake()
+        if isGone { thread.wake() }
     }
 
     /// Called if gpsd does not answer at all.

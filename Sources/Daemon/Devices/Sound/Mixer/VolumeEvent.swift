@@ -12,9 +12,6 @@ internal import Synchronization
 package final class VolumeEvent: EventSource {
     private struct State {
         var hub: EventHub?
-        /// The thread's waker, if there is a thread.
-        var waker: Waker?
-        var ending: [Promise<Void>] = []
         /// The last known volume: the last one published, or the one when somebody subscribed.
         var last: Volume?
         /// Whether the thread sees each change.
@@ -29,6 +26,7 @@ package final class VolumeEvent: EventSource {
     private let output: ALSAOutput
     private let logger: Logger
     private let state = Mutex(State())
+    private let thread = WantedThread("qc-mixer")
 
     init(_ output: ALSAOutput, logger: Logger) {
         self.output = output
@@ -56,22 +54,14 @@ package final class VolumeEvent: EventSource {
     }
 
     package func stop() {
-        let waker = state.withLock { state in
-            state.hub = nil
-            return state.waker
-        }
-        waker?.wake()
+        state.withLock { $0.hub = nil }
+        thread.wake()
     }
 
     /// Ends the thread, and waits a moment for it.
     func close() async {
         stop()
-        let ended = Promise<Void>()
-        let isOver = state.withLock { state in
-            if state.waker != nil { state.ending.append(ended) }
-            return state.waker == nil
-        }
-        if !isOver { _ = try? await ended.value(before: .now + .seconds(1)) }
+        await thread.ended(within: .seconds(1))
     }
 }
 
@@ -106,38 +96,13 @@ extension VolumeEvent {
 
     private func wakeThread(_ mixer: PCMMixer) {
         do throws(Interruption) {
-            let waker = try state.withLock { state throws(Interruption) -> (waker: Waker, isNew: Bool) in
-                if let waker = state.waker { return (waker, false) }
-                let waker = try Waker()
-                state.waker = waker
-                return (waker, true)
-            }
-            guard waker.isNew else { return waker.waker.wake() }
-            let code = PThread.start("qc-mixer") { self.run(mixer, waker.waker) }
-            if code != 0 {
-                throw Interruption(.unavailable, "no thread can be started: \(SystemCallError("pthread_create", code))")
-            }
+            try thread.start(while: { self.isWanted }) { self.watch(mixer, $0) }
         } catch {
-            state.withLock { $0.waker = nil }
             logger.warning("the volume cannot be watched: \(error)")
         }
     }
 
-    private func run(_ mixer: PCMMixer, _ waker: Waker) {
-        repeat { watch(mixer, waker) } while !hasEnded()
-    }
-
     private var isWanted: Bool { state.withLock { $0.hub != nil } }
-
-    private func hasEnded() -> Bool {
-        let ending = state.withLock { state -> [Promise<Void>]? in
-            guard state.hub == nil else { return nil }
-            defer { (state.waker, state.ending) = (nil, []) }
-            return state.ending
-        }
-        for promise in ending ?? [] { promise.fulfil(()) }
-        return ending != nil
-    }
 
     private func watch(_ mixer: PCMMixer, _ waker: Waker) {
         var pause = Self.shortestPause
