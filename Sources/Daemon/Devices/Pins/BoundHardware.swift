@@ -6,12 +6,7 @@ import Synchronization
 
 /// The values that are bound to hardware: one thread takes, sets and reads their pins, another one reads sensors.
 package final class BoundHardware: Sendable {
-    private typealias Job = @Sendable (BoundThread) -> Void
-
     private struct State {
-        var jobs: [Job] = []
-        var isRunning = false
-        var isOver = false
         var declared: [String: ValueDeclaration] = [:]
         /// Which sensors are being read, and who waits for them.
         var readers: [String: [Promise<JSONValue>]] = [:]
@@ -28,7 +23,7 @@ package final class BoundHardware: Sendable {
     private let store: ValueStore
     private let events: EventHub
     private let logger: Logger
-    private let waker = try? Waker()
+    private let thread = JobThread<BoundThread>("qc-pins")
     private let sensorThread = SideThread<Void>("qc-sensors", wake: {})
 
     /// - Parameters:
@@ -63,13 +58,7 @@ package final class BoundHardware: Sendable {
 
     /// Every output returns to its default. Returns when they have, or after two seconds.
     package func close() async {
-        let done = Promise<Void>()
-        guard state.withLock({ $0.isRunning }) else { return }
-        run(isLast: true) { thread in
-            thread.end()
-            done.fulfil(())
-        }
-        _ = try? await done.value(before: .now + .seconds(2))
+        await thread.ask(within: .seconds(2), isLast: true) { $0.end() }
     }
 
     /// Returns outputs to their defaults, where no daemon has them.
@@ -211,55 +200,32 @@ package final class BoundHardware: Sendable {
     /// Why values are missing, by their names.
     package func lacks() async -> [String: CommandError] {
         let sensors = state.withLock { $0.sensorLacks }
-        guard state.withLock({ $0.isRunning }) else { return sensors }
-        let answer = Promise<[String: CommandError]>()
-        run { answer.fulfil($0.lacks) }
+        guard thread.isRunning else { return sensors }
         let hangs = CommandError(
             .unavailable,
             "a call of a driver has not come back for 5 s: a chip hangs, and lines wait for it"
         )
-        let others = (try? await answer.value(before: .now + .seconds(5))) ?? ["hardware": hangs]
+        let others = await thread.ask(within: .seconds(5)) { $0.lacks } ?? ["hardware": hangs]
         return others.merging(sensors) { one, _ in one }
     }
 
     /// All that is declared, by its name.
     package var declared: [String: ValueDeclaration] { state.withLock { $0.declared } }
 
-    /// - Parameter isLast: nothing is done afterwards.
-    private func run(isLast: Bool = false, _ job: @escaping Job) {
-        let begins = state.withLock { state -> Bool? in
-            guard !state.isOver else { return nil }
-            state.isOver = isLast
-            state.jobs.append(job)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard let begins else { return }
-        guard begins else { return waker?.wake() ?? () }
-        let code = PThread.start("qc-pins") { self.loop() }
-        guard code != 0 else { return }
-        logger.error("no thread for what is bound to hardware can be started")
-        state.withLock { ($0.isRunning, $0.jobs) = (false, []) }
-    }
-
-    private func loop() {
-        guard let waker else { return logger.error("the process has no file descriptors left for its hardware") }
-        let thread = BoundThread(
-            pins,
-            store,
-            events,
-            folder: folder,
-            readSensor: { [weak self] in self?.readSensor($0, for: nil) },
-            logger: logger
-        )
-        while !thread.isOver {
-            let jobs = state.withLock { state in
-                defer { state.jobs = [] }
-                return state.jobs
+    private func run(_ job: @escaping JobThread<BoundThread>.Job) {
+        do throws(Interruption) {
+            try thread.run(job) { [self] in
+                BoundThread(
+                    pins,
+                    store,
+                    events,
+                    folder: folder,
+                    readSensor: { [weak self] in self?.readSensor($0, for: nil) },
+                    logger: logger
+                )
             }
-            for job in jobs { job(thread) }
-            guard !thread.isOver else { break }
-            thread.turn(waker)
+        } catch {
+            logger.error("what is bound to hardware does not work: \(error)")
         }
     }
 }

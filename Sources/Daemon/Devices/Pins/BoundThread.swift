@@ -6,7 +6,7 @@ import Logging
 import QuickConnect
 
 /// What the thread of bound values has. Nobody else uses it.
-final class BoundThread {
+final class BoundThread: TurnTaker {
     private let pins: any BoundPins
     private let store: ValueStore
     private let events: EventHub
@@ -18,7 +18,6 @@ final class BoundThread {
     /// Where chips come and go; negative: it is not watched.
     private let folderWatch: Int32
     private var retryAt: ContinuousClock.Instant?
-    var isOver = false
 
     /// A sensor that somebody subscribes to.
     struct SensorWatch {
@@ -159,7 +158,6 @@ final class BoundThread {
     func end() {
         for output in outputs.values { output.close() }
         for input in inputs.values { input.close() }
-        isOver = true
     }
 
     // MARK: The thread

@@ -7,23 +7,12 @@ internal import Synchronization
 
 /// The events that come from input devices. One thread has them all; it runs where any are declared.
 package final class InputEvents: Sendable {
-    private struct State {
-        var declared: [String: EventDeclaration] = [:]
-        var isChanged = false
-        var isRunning = false
-        var isOver = false
-        /// Who waits for what is missing.
-        var questions: [Promise<[String: CommandError]>] = []
-        /// Who waits for the devices to be free.
-        var closing: Promise<Void>?
-    }
-
-    private let state = Mutex(State())
+    private let declared = Mutex<[String: EventDeclaration]>([:])
     private let folders: InputFolders?
     private let store: ValueStore
     private let events: EventHub
     private let logger: Logger
-    private let waker = try? Waker()
+    private let thread = JobThread<InputThread>("qc-readers")
 
     /// - Parameter folders: where the devices are; nil: a person's hand takes their place (``simulate(_:_:)``).
     package init(_ folders: InputFolders?, _ store: ValueStore, _ events: EventHub, logger: Logger) {
@@ -35,47 +24,36 @@ package final class InputEvents: Sendable {
         let bound = table.entries.compactMap { entry in
             entry.event.flatMap { event in event.binding.map { _ in (entry.command, event) } }
         }
-        let begins = state.withLock { state in
-            let declared = Dictionary(bound) { first, _ in first }
-            state.isChanged = state.isChanged || state.declared != declared
-            state.declared = declared
-            let begins = folders != nil && !state.isRunning && !declared.isEmpty && !state.isOver
-            if begins { state.isRunning = true }
-            return begins
+        let new = Dictionary(bound) { first, _ in first }
+        let isChanged = declared.withLock { declared in
+            defer { declared = new }
+            return declared != new
         }
-        waker?.wake()
-        guard begins else { return }
-        guard PThread.start("qc-readers", { self.loop() }) != 0 else { return }
-        logger.error("no thread for input devices can be started")
-        state.withLock { $0.isRunning = false }
+        guard let folders, isChanged else { return }
+        do throws(Interruption) {
+            try thread.run({ $0.adopt(new) }) { [store, events, logger] in
+                InputThread(folders, store, events, logger: logger)
+            }
+        } catch {
+            logger.error("input devices do not work: \(error)")
+        }
     }
 
     /// Frees the devices. Returns when they are, or after two seconds.
-    package func close() async {
-        let done = Promise<Void>()
-        let isRunning = state.withLock { state in
-            (state.isOver, state.closing) = (true, done)
-            return state.isRunning
-        }
-        guard isRunning else { return }
-        waker?.wake()
-        _ = try? await done.value(before: .now + .seconds(2))
-    }
+    package func close() async { await thread.ask(within: .seconds(2), isLast: true) { $0.adopt([:]) } }
 
     /// The names of the events that come from devices.
-    package var names: [String] { state.withLock { $0.declared.keys.sorted() } }
+    package var names: [String] { declared.withLock { $0.keys.sorted() } }
 
     /// Why events are missing, by their names.
     func lacks() async -> [String: CommandError] {
-        let answer = Promise<[String: CommandError]>()
-        let isAsked = state.withLock { state in
-            if state.isRunning { state.questions.append(answer) }
-            return state.isRunning
-        }
-        guard isAsked else { return [:] }
-        waker?.wake()
+        guard thread.isRunning else { return [:] }
         let hangs = CommandError(.unavailable, "a call of a driver has not come back for 5 s: an input device hangs")
-        return (try? await answer.value(before: .now + .seconds(5))) ?? ["readers": hangs]
+        let lacks = await thread.ask(within: .seconds(5)) { thread in
+            thread.retry()
+            return thread.lacks
+        }
+        return lacks ?? ["readers": hangs]
     }
 
     /// Types on a simulated device: a reader's text, or a key as its event has it; a key's name alone presses and releases it.
@@ -83,7 +61,7 @@ package final class InputEvents: Sendable {
     /// - Parameter value: nil or null: nothing is typed.
     /// - Returns: what was typed, else null; nil if there is no event of that name.
     package func simulate(_ name: String, _ value: JSONValue?) throws(CommandError) -> JSONValue? {
-        guard folders == nil, let declaration = state.withLock({ $0.declared[name] }) else { return nil }
+        guard folders == nil, let declaration = declared.withLock({ $0[name] }) else { return nil }
         guard let value, value != .null else { return .null }
         var steps = [value]
         if case .keys? = declaration.binding?.kind, value.stringValue != nil {
@@ -106,42 +84,6 @@ package final class InputEvents: Sendable {
         let near = NearestNames.question(key, among: InputName.keys)
         let expected = "key, the kernel's name of one, such as KEY_A"
         throw .invalid("/1/key", expected: expected, got: "'\(key.shortened)'\(near)")
-    }
-
-    // MARK: The thread
-
-    private func loop() {
-        guard let waker, let folders else {
-            logger.error("the process has no file descriptors left for its input devices")
-            return end()
-        }
-        let thread = InputThread(folders, store, events, logger: logger)
-        while true {
-            let (declared, isOver) = state.withLock { state in
-                defer { state.isChanged = false }
-                return (state.isChanged ? state.declared : nil, state.isOver)
-            }
-            if isOver { thread.adopt([:]) } else if let declared { thread.adopt(declared) }
-            let questions = state.withLock { state in
-                defer { state.questions = [] }
-                return state.questions
-            }
-            if !questions.isEmpty { thread.retry() }
-            for question in questions { question.fulfil(thread.lacks) }
-            guard !isOver else { break }
-            thread.turn(waker)
-        }
-        end()
-    }
-
-    /// The thread ends; nobody shall wait for it.
-    private func end() {
-        let (questions, closing) = state.withLock { state in
-            defer { (state.isRunning, state.questions) = (false, []) }
-            return (state.questions, state.closing)
-        }
-        for question in questions { question.fulfil([:]) }
-        closing?.fulfil(())
     }
 }
 

@@ -5,7 +5,7 @@ internal import Logging
 internal import QuickConnect
 
 /// What the thread of input devices has. Nobody else uses it.
-final class InputThread {
+final class InputThread: TurnTaker {
     private let folders: InputFolders
     private let store: ValueStore
     private let hub: EventHub
