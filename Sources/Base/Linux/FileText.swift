@@ -76,7 +76,7 @@ package enum FileText {
         guard descriptor >= 0 else { return .failure(problem("cannot be opened")) }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor, &status) == 0, status.isFile else {
             return .failure(Problem(message: "is not a regular file"))
         }
         guard status.st_size <= maximumBytes else {
@@ -113,6 +113,12 @@ package enum FileText {
     }
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Whether a path leads to a regular file.
+    package static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.isFile
+    }
 
     /// Whether a path is a symbolic link, though what it leads to may be missing.
     package static func isLink(_ path: String) -> Bool {

@@ -1,13 +1,14 @@
-internal import Glibc
+package import Glibc
 
 /// Folders of the file system.
 package enum Folders {
-    /// Creates a folder and those above it, if they are missing, for this user and its group.
-    package static func make(_ path: String) throws(SystemCallError) {
-        if mkdir(path, 0o750) == 0 || errno == EEXIST { return }
+    /// Creates a folder and those above it, if they are missing.
+    /// - Parameter mode: by default for this user, and for its group to read.
+    package static func make(_ path: String, mode: mode_t = 0o750) throws(SystemCallError) {
+        if mkdir(path, mode) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let parent = parent(of: path) else { throw SystemCallError("mkdir") }
-        try make(parent)
-        guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
+        try make(parent, mode: mode)
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
     /// Creates a folder that only this user may use, with six random characters behind `path-`.

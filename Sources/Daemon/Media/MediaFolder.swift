@@ -57,18 +57,9 @@ package struct MediaFolder: Sendable {
 extension MediaFolder {
     /// Creates the folder if it is missing.
     package func make() throws(CommandError) {
-        do throws(SystemCallError) { try Self.make(path) } catch {
+        do throws(SystemCallError) { try Folders.make(path, mode: 0o770) } catch {
             throw CommandError(.unavailable, "the media folder \(path) cannot be made: \(error.reason)")
         }
-    }
-
-    private static func make(_ path: String) throws(SystemCallError) {
-        if mkdir(path, 0o770) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastSlash, slash != path.startIndex else {
-            throw SystemCallError("mkdir")
-        }
-        try make(String(path[..<slash]))
-        guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
     /// The size of the folder's file system in bytes, and how much of it is free for this user; nil if the folder is
@@ -185,18 +176,4 @@ package final class OpenFile: Sendable {
 
     /// Its size in bytes; 0 if unknown.
     package var bytes: Int { status.map { Int($0.st_size) } ?? 0 }
-}
-
-extension stat {
-    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
-    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
-
-    /// A text that changes when the file does: its moment, its size, and which file it is.
-    var tag: String {
-        let moment = UInt64(bitPattern: Int64(st_mtim.tv_sec)) &* 1_000_000_000 &+ UInt64(st_mtim.tv_nsec)
-        return [moment, UInt64(st_size), UInt64(st_ino)].map { String($0, radix: 36) }.joined(separator: "-")
-    }
-
-    /// When it was written, in milliseconds since 1970.
-    var modified: Int { st_mtim.tv_sec &* 1000 &+ st_mtim.tv_nsec / 1_000_000 }
 }

@@ -64,7 +64,7 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
                 guard let name = name(of: entry) else { continue }
                 let path = path(of: name, in: folder.path)
                 let bytes = Array(name.utf8)
-                if !Self.isFile(path) {
+                if !FileText.isFile(path) {
                     guard !isFolder else { continue }
                     problems.append("\(folder.path)/\(entry): \(notAFile): it is left out")
                 } else if let problem = kind.problem(name) {
@@ -83,7 +83,7 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
     /// The file used for a name; nil if there is none.
     package func file(_ name: String) -> File? {
         guard kind.problem(name) == nil else { return nil }
-        let found = folders.map { ($0.place, path(of: name, in: $0.path)) }.filter { Self.isFile($0.1) }
+        let found = folders.map { ($0.place, path(of: name, in: $0.path)) }.filter { FileText.isFile($0.1) }
         return found.first.map { place, path in
             File(
                 name: name,
@@ -107,10 +107,5 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
     private func name(of entry: String) -> String? {
         guard !entry.hasPrefix("."), isFolder || entry.lowercased().hasSuffix(kind.ending) else { return nil }
         return isFolder ? entry : String(entry.dropLast(kind.ending.count))
-    }
-
-    private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }

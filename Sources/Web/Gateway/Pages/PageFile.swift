@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Linux
 
 /// A regular file below a folder, open for reading. The user of ``descriptor`` must close it.
 struct PageFile {
@@ -22,30 +23,17 @@ struct PageFile {
         let descriptor = qc_open_beneath(root, path, O_RDONLY | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return nil }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor, &status) == 0, status.isFile else {
             close(descriptor)
-            return status.st_mode & S_IFMT == S_IFDIR ? .folder : nil
+            return status.isFolder ? .folder : nil
         }
-        let moment = UInt64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(status.st_mtim.tv_nsec)
-        let tag =
-            "\"\(String(moment, radix: 36))-\(String(status.st_size, radix: 36))-\(String(status.st_ino, radix: 36))\""
-        return .file(PageFile(descriptor: descriptor, count: Int(status.st_size), tag: tag))
+        return .file(PageFile(descriptor: descriptor, count: Int(status.st_size), tag: "\"\(status.tag)\""))
     }
 
     /// Reads a part and closes the file; nil if it has become shorter. May block.
     func read(_ part: Range<Int>) -> [UInt8]? {
         defer { close(descriptor) }
-        var done = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: part.count) { bytes, initialized in
-            while done < part.count {
-                let start = bytes.baseAddress.map { $0 + done }
-                let read = pread(descriptor, start, part.count - done, part.lowerBound + done)
-                if read < 0, errno == EINTR { continue }
-                guard read > 0 else { break }
-                done += read
-            }
-            initialized = done
-        }
-        return done == part.count ? bytes : nil
+        guard let bytes = Descriptor.read(part, of: descriptor), bytes.count == part.count else { return nil }
+        return bytes
     }
 }

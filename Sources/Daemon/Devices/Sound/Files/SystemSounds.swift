@@ -37,7 +37,7 @@ package struct SystemSounds: Sendable {
             return SystemSounds(sounds: [])
         }
         var read: [(name: String, buffer: SoundBuffer, seconds: Double)] = []
-        for name in names where name.utf8.first != UInt8(ascii: ".") && isFile("\(folder)/\(name)") {
+        for name in names where name.utf8.first != UInt8(ascii: ".") && FileText.isFile("\(folder)/\(name)") {
             do throws(SoundFile.Failure) {
                 let sound = try decode("\(folder)/\(name)")
                 guard let buffer = sound.resampled(to: rate) else {
@@ -63,10 +63,6 @@ package struct SystemSounds: Sendable {
             last += 1
             return last
         }
-    }
-    private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     private static func decode(_ path: String) throws(SoundFile.Failure) -> SoundBuffer {
