@@ -276,7 +276,7 @@ struct Daemon {
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 schedule: schedule,
-                now: Self.now,
+                now: { WallClock.now },
                 logger: logger("script"),
                 reload: reload
             )
@@ -289,13 +289,6 @@ struct Daemon {
             shipped: settings.mappings.count > 1 ? settings.mappings.first?.path : nil,
             entries: entries
         )
-    }
-
-    /// Seconds since 1970.
-    @Sendable private static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     private func handlerRule(_ settings: Settings, _ log: Logger) -> AllowRule? {

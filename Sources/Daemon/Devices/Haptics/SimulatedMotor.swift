@@ -63,9 +63,5 @@ private final class SimulatedMotor: Motor {
     }
 
     /// Seconds since 1970.
-    private var now: JSONValue {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return .number(Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000)
-    }
+    private var now: JSONValue { .number((WallClock.now * 1000).rounded(.down) / 1000) }
 }

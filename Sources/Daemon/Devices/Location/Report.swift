@@ -84,13 +84,3 @@ extension RawFix {
 extension Double {
     fileprivate func ifIn(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
 }
-
-/// The time of day, for comparison with fixes.
-enum WallClock {
-    /// Seconds since 1970.
-    static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-}

@@ -143,14 +143,7 @@ private final class SimulatedStream: MotionStream {
         guard now >= due else { return nil }
         due = max(due, now - .seconds(1 / rate)) + .seconds(1 / rate)
         let value = value(start.duration(to: now) / .seconds(1))
-        let time = SensorTime(milliseconds: Self.milliseconds, clock: "realtime")
+        let time = SensorTime(milliseconds: (WallClock.now * 1e6).rounded() / 1000, clock: "realtime")
         return Acceleration(x: value.x, y: value.y, z: value.z, time: time)
-    }
-
-    /// Milliseconds since 1970.
-    private static var milliseconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) * 1000 + (Double(time.tv_nsec) / 1000).rounded() / 1000
     }
 }

@@ -71,11 +71,7 @@ final class Scheduler: Sendable {
     }
 
     /// Not time(2), which is some milliseconds behind: a timer would have come too early.
-    @Sendable static func timeOfDay() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
-    }
+    @Sendable static func timeOfDay() -> Int64 { ClockReading.now.wall / 1000 }
 
     convenience init(_ settings: Settings, logger: Logger) {
         var program = stat()

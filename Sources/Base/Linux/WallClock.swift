@@ -1,0 +1,11 @@
+internal import Glibc
+
+/// The time of day, which anybody may set.
+package enum WallClock {
+    /// Seconds since 1970.
+    package static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
