@@ -33,6 +33,9 @@ public final class Deferred<Value: Sendable, Failure: InterruptionConvertible>: 
         return isFirst
     }
 
+    /// Settles the promise with what `work` returns or throws.
+    package func settle(_ work: () throws(Failure) -> Value) { settle(Result(catching: work)) }
+
     @discardableResult
     public func fulfil(_ value: Value) -> Bool { settle(.success(value)) }
 

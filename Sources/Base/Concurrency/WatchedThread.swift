@@ -13,11 +13,11 @@ internal import Synchronization
 package final class WatchedThread: Sendable {
     package struct Job: Sendable {
         /// Its first step, such as `opening the PCM default`.
-        let step: String
+        package let step: String
         /// Runs on the thread.
-        let work: @Sendable () -> Void
+        package let work: @Sendable () -> Void
         /// Runs on the watching thread, instead of `work` or while `work` is blocked.
-        let giveUp: @Sendable (Interruption) -> Void
+        package let giveUp: @Sendable (Interruption) -> Void
 
         package init(
             step: String,

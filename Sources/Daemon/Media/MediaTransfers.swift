@@ -95,9 +95,9 @@ package final class MediaTransfers: MediaTransfer {
         _ work: @escaping @Sendable () throws(CommandError) -> Value
     ) -> Promise<Value> {
         let promise = Promise<Value>()
-        let job = MediaTurns.Job(
+        let job = WatchedThread.Job(
             step: step,
-            work: { do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) } },
+            work: { promise.settle(work) },
             giveUp: { promise.fail($0) }
         )
         turns.add(job, of: ObjectIdentifier(connection), rights.caller.owner)
@@ -212,10 +212,10 @@ extension MediaTransfers {
 
     /// Queued after the pieces that are being written.
     private func discard(_ upload: Upload, of client: ObjectIdentifier) {
-        let job = MediaTurns.Job(
+        let job = WatchedThread.Job(
             step: "removing what was written of '\(upload.name)'",
             work: { upload.discard() },
-            giveUp: { [self] _ in
+            giveUp: { [self] (_: CommandError) in
                 // The disk does not answer now, so it tries again later.
                 AlarmThread.shared.ring(after: .seconds(60)) { self.discard(upload, of: client) }
             }
@@ -227,8 +227,11 @@ extension MediaTransfers {
     private func watch(_ upload: Upload, of client: ObjectIdentifier, for time: Duration) {
         AlarmThread.shared.ring(after: time) { [weak self, weak upload] in
             guard let self, let upload, !upload.isOver else { return }
-            let work: @Sendable () -> Void = { self.endIdle(upload, of: client) }
-            let job = MediaTurns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() })
+            let job = WatchedThread.Job(
+                step: "looking after an upload",
+                work: { self.endIdle(upload, of: client) },
+                giveUp: { (_: CommandError) in self.endIdle(upload, of: client) }
+            )
             turns.add(job, of: client, upload.owner)
         }
     }
@@ -299,18 +302,10 @@ extension OpenFile {
         guard let status else { throw SystemCallError("fstat", EIO).commandError(about: name) }
         let size = Int(status.st_size)
         let wanted = max(0, min(most, size - offset))
-        var buffer = [UInt8](repeating: 0, count: wanted)
-        var filled = 0
-        while filled < wanted {
-            let count = buffer.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress.map { $0 + filled }, wanted - filled, offset + filled)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemCallError("pread").commandError(about: name) }
-            if count == 0 { break }
-            filled += count
+        guard let bytes = Descriptor.read(offset..<offset + wanted, of: descriptor) else {
+            throw SystemCallError("pread").commandError(about: name)
         }
-        let data = buffer.withUnsafeBytes { Base64.encode(UnsafeRawBufferPointer(rebasing: $0[..<filled])) }
+        let data = Base64.encode(bytes)
         return MediaPiece(data: data, offset: offset, size: size, tag: status.tag, modified: status.modified)
     }
 }

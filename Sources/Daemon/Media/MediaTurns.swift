@@ -5,23 +5,15 @@ internal import Synchronization
 /// Lets users take turns on one thread, and the connections of each user: each user has at most one job in the thread's
 /// queue, and the others wait here. So one user delays another by at most one job, with however many connections.
 final class MediaTurns: Sendable {
-    struct Job: Sendable {
-        /// Such as `reading 'a.wav'`.
-        let step: String
-        let work: @Sendable () -> Void
-        /// Called instead of `work`, or while `work` is blocked.
-        let giveUp: @Sendable (CommandError) -> Void
-    }
-
     private let thread: WatchedThread
     /// The waiting jobs of each user who has one on the thread.
-    private let waiting = Mutex<[Owner: Ring<ObjectIdentifier, Job>]>([:])
+    private let waiting = Mutex<[Owner: Ring<ObjectIdentifier, WatchedThread.Job>]>([:])
 
     init(on thread: WatchedThread) { self.thread = thread }
 
     /// Never blocks.
     /// - Parameter client: the connection. Its jobs run in their order.
-    func add(_ job: Job, of client: ObjectIdentifier, _ user: Owner) {
+    func add(_ job: WatchedThread.Job, of client: ObjectIdentifier, _ user: Owner) {
         let isNext = waiting.withLock { waiting in
             guard waiting[user] == nil else {
                 waiting[user]?.append(job, of: client)
@@ -33,8 +25,8 @@ final class MediaTurns: Sendable {
         if isNext { start(job, of: user) }
     }
 
-    private func start(_ first: Job, of user: Owner) {
-        var next: Job? = first
+    private func start(_ first: WatchedThread.Job, of user: Owner) {
+        var next: WatchedThread.Job? = first
         while let job = next {
             let turn = Turn(turns: self, user: user)
             let watched = WatchedThread.Job(
@@ -43,13 +35,13 @@ final class MediaTurns: Sendable {
                     job.work()
                     turn.end()
                 },
-                giveUp: { (error: CommandError) in
+                giveUp: { (error: Interruption) in
                     job.giveUp(error)
                     turn.end()
                 }
             )
-            do throws(CommandError) {
-                try thread.run(watched)
+            do throws(Interruption) {
+                try thread.start(watched)
                 return
             } catch {
                 job.giveUp(error)
@@ -62,7 +54,7 @@ final class MediaTurns: Sendable {
         if let next = takeNext(of: user) { start(next, of: user) }
     }
 
-    private func takeNext(of user: Owner) -> Job? {
+    private func takeNext(of user: Owner) -> WatchedThread.Job? {
         waiting.withLock { waiting in
             if let next = waiting[user]?.next() { return next }
             waiting[user] = nil

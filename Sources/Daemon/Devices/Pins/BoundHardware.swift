@@ -90,11 +90,7 @@ package final class BoundHardware: Sendable {
         let answer = Promise<JSONValue>()
         let id = ObjectIdentifier(connection)
         run { thread in
-            do throws(CommandError) {
-                answer.fulfil(try thread.set(name, declaration, of: id, plan))
-            } catch {
-                answer.fail(error)
-            }
+            answer.settle { () throws(CommandError) in try thread.set(name, declaration, of: id, plan) }
         }
         // Afterwards: the connection may be gone already.
         if declaration.hasLease { awaitEnd(of: connection) }
@@ -107,9 +103,7 @@ package final class BoundHardware: Sendable {
         if case .sensor? = try declaration(of: name).binding {
             readSensor(name, for: answer)
         } else {
-            run { thread in
-                do throws(CommandError) { answer.fulfil(try thread.read(name)) } catch { answer.fail(error) }
-            }
+            run { thread in answer.settle { () throws(CommandError) in try thread.read(name) } }
         }
         return answer
     }

@@ -98,7 +98,7 @@ package final class ALSAMediaLibrary: MediaLibrary {
     ) -> Promise<Value> {
         let promise = Promise<Value>()
         thread.run(step) {
-            do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) }
+            promise.settle(work)
         } orElse: {
             promise.fail($0)
         }
