@@ -23,6 +23,11 @@ public protocol EventSource: Sendable {
 }
 
 extension EventSource {
+    /// Rejects every option: most events have none.
+    public func check(options: JSONObject) throws(CommandError) {
+        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
+    }
+
     /// Does nothing: most sources do not depend on who subscribes.
     public func subscribersChanged() {}
 }
@@ -43,11 +48,6 @@ public final class DeviceEvent: EventSource {
     public func publish(_ value: @autoclosure () -> JSONValue, kind: Event.Kind) {
         guard let hub = hub.withLock({ $0 }) else { return }
         hub.publish(Event(name, value(), kind: kind))
-    }
-
-    /// Rejects every option: these events have none.
-    public func check(options: JSONObject) throws(CommandError) {
-        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
     }
 
     /// Publishes to the hub from now on.

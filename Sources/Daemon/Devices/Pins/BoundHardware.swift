@@ -229,10 +229,6 @@ private struct BoundEvent: EventSource {
     let name: String
     let hardware: BoundHardware
 
-    func check(options: JSONObject) throws(CommandError) {
-        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
-    }
-
     func start(publishingTo _: EventHub) { hardware.watch(name, true) }
     func stop() { hardware.watch(name, false) }
 }
