@@ -3,15 +3,5 @@ package enum Weekday: String, CaseIterable, Sendable, Hashable {
     case mon, tue, wed, thu, fri, sat, sun
 
     /// 0 for Monday … 6 for Sunday.
-    package var index: Int {
-        switch self {
-        case .mon: 0
-        case .tue: 1
-        case .wed: 2
-        case .thu: 3
-        case .fri: 4
-        case .sat: 5
-        case .sun: 6
-        }
-    }
+    package var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

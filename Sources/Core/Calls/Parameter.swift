@@ -91,9 +91,9 @@ public struct Parameter: Sendable, Hashable {
             case .any: "a value"
             }
         switch (minimum, maximum) {
-        case (let low?, let high?): return "\(noun) from \(Self.plain(low)) to \(Self.plain(high))"
-        case (let low?, nil): return "\(noun) of at least \(Self.plain(low))"
-        case (nil, let high?): return "\(noun) of at most \(Self.plain(high))"
+        case (let low?, let high?): return "\(noun) from \(JSONValue.shortest(low)) to \(JSONValue.shortest(high))"
+        case (let low?, nil): return "\(noun) of at least \(JSONValue.shortest(low))"
+        case (nil, let high?): return "\(noun) of at most \(JSONValue.shortest(high))"
         case (nil, nil): return noun
         }
     }
@@ -175,10 +175,6 @@ public struct Parameter: Sendable, Hashable {
         // JavaScript writes a whole number as 3, other languages as 3.0: both are the integer 3.
         guard kind == .integer, let integer = value.integerValue else { return value }
         return .integer(integer)
-    }
-
-    private static func plain(_ number: Double) -> String {
-        Int64(exactly: number).map { "\($0)" } ?? "\(number)"
     }
 }
 

@@ -116,7 +116,7 @@ struct ExplainBCO: BCO {
         }
         let gateways = entry.gateways.map(\.text).sorted()
         if !gateways.isEmpty { answer["gateways"] = .array(gateways.map(JSONValue.string)) }
-        answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
+        answer["timeout"] = entry.timeout.map { JSONValue.shortest($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
         return .result(.object(answer))
@@ -151,8 +151,8 @@ extension Parameter {
         var object: JSONObject = ["name": .string(name), "type": .string(kind.rawValue)]
         if isOptional { object["optional"] = true }
         object["default"] = defaultValue
-        object["minimum"] = minimum.map(JSONValue.plainNumber)
-        object["maximum"] = maximum.map(JSONValue.plainNumber)
+        object["minimum"] = minimum.map(JSONValue.shortest)
+        object["maximum"] = maximum.map(JSONValue.shortest)
         object["maxLength"] = maxLength.map { .integer(Int64($0)) }
         object["oneOf"] = oneOf.map(JSONValue.array)
         if repeats { object["repeat"] = true }
@@ -196,8 +196,7 @@ extension EventDeclaration {
     /// The declaration of an event: `{"type", "minimum", "maximum", "maxLength", "oneOf", "last"}`; of one that comes from an input
     /// device `bound` and `device`.
     var json: JSONValue {
-        var object = parameter.json
-        object["name"] = nil
+        var object = parameter.jsonWithoutName
         object["last"] = .bool(keepsLast)
         object["bound"] = binding.map { .string($0.key) }
         object["device"] = binding.map { .string($0.device) }
@@ -219,12 +218,5 @@ extension ScheduleDeclaration {
         object["missed"] = .string(runsMissed ? "run" : "skip")
         if let call { object["call"] = .array([.string(call.command.value)] + call.parameters) }
         return .object(object)
-    }
-}
-
-extension JSONValue {
-    /// A number, written without a fraction if it has none.
-    static func plainNumber(_ number: Double) -> JSONValue {
-        Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
     }
 }

@@ -47,7 +47,8 @@ struct OptionReader {
 
     /// A number within bounds.
     mutating func number(_ name: String, in range: ClosedRange<Double>, _ unit: String) -> Double? {
-        value(name, "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), \(unit)") {
+        let (low, high) = (JSONValue.shortest(range.lowerBound), JSONValue.shortest(range.upperBound))
+        return value(name, "a number from \(low) to \(high), \(unit)") {
             $0.numberValue.flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -98,9 +99,5 @@ struct OptionReader {
     /// Throws `invalid` if a value did not fit or a name is unknown.
     func finish() throws(CommandError) {
         guard problems.isEmpty else { throw problems.error }
-    }
-
-    private static func text(_ number: Double) -> String {
-        Int64(exactly: number).map(String.init) ?? String(number)
     }
 }
