@@ -80,27 +80,29 @@ final class LoopResources {
         _ body: @escaping @Sendable (IncomingLine) -> Void
     ) {
         let bytes = SharedBytes(copying: line)
-        let depth = maximumDepth
-        readBeside(of: peer) {
-            var reader = MessageReader(maximumDepth: depth)
-            let incoming = withExtendedLifetime(bytes) { reader.read(bytes.slice(0..<bytes.count)) }
-            return { body(incoming) }
+        readBeside(of: peer, body) { reader in
+            withExtendedLifetime(bytes) { reader.read(bytes.slice(0..<bytes.count)) }
         }
     }
 
     /// Reads a long member of a batch, the same way.
     func read(_ member: Batch.Member, of peer: Owner, _ body: @escaping @Sendable (IncomingLine) -> Void) {
-        let depth = maximumDepth
-        readBeside(of: peer) {
-            var reader = MessageReader(maximumDepth: depth)
-            let message = reader.read(member)
-            return { body(.message(message)) }
-        }
+        readBeside(of: peer, body) { .message($0.read(member)) }
     }
 
-    /// Runs `read` on the thread of the long lines, in turns of the peers, and what it returns on the loop.
-    private func readBeside(of peer: Owner, _ read: @escaping @Sendable () -> @Sendable () -> Void) {
-        unreadLines.append(read, of: peer)
+    /// Runs `read` on the thread of the long lines, in turns of the peers, and `body` on the loop.
+    private func readBeside(
+        of peer: Owner,
+        _ body: @escaping @Sendable (IncomingLine) -> Void,
+        _ read: @escaping @Sendable (inout MessageReader) -> IncomingLine
+    ) {
+        let depth = maximumDepth
+        let job = { @Sendable in
+            var reader = MessageReader(maximumDepth: depth)
+            let incoming = read(&reader)
+            return { @Sendable in body(incoming) }
+        }
+        unreadLines.append(job, of: peer)
         readNextLine()
         trimLater()
     }
@@ -146,8 +148,8 @@ struct ConnectionPlaces {
     }
 
     var limit: Int
-    private(set) var count = 0
-    private var peers: [Owner: Int] = [:]
+    var count: Int { taken.used }
+    private var taken = Budget<Owner>(limit: .max)
 
     /// Places that only root and the daemon's user take.
     private static let kept = 8
@@ -159,22 +161,13 @@ struct ConnectionPlaces {
 
     func verdict(on peer: Owner, _ share: Share) -> Verdict {
         if share == .whole || !hasShares { return count < limit ? .taken : .refused }
-        guard peers[peer, default: 0] < share.part(of: limit) else { return .takenIfFreed(by: peer) }
+        guard taken.used(by: peer) < share.part(of: limit) else { return .takenIfFreed(by: peer) }
         if count < limit - Self.kept { return .taken }
-        guard let most = peers.max(by: { $0.value < $1.value }), most.value > peers[peer, default: 0] + 1 else {
-            return .refused
-        }
-        return .takenIfFreed(by: most.key)
+        guard let most = taken.largest(1).first, most.used > taken.used(by: peer) + 1 else { return .refused }
+        return .takenIfFreed(by: most.peer)
     }
 
-    mutating func add(_ peer: Owner) {
-        count += 1
-        peers[peer, default: 0] += 1
-    }
+    mutating func add(_ peer: Owner) { taken.add(1, to: peer) }
 
-    mutating func remove(_ peer: Owner) {
-        count -= 1
-        let left = peers[peer, default: 1] - 1
-        peers[peer] = left == 0 ? nil : left
-    }
+    mutating func remove(_ peer: Owner) { taken.add(-1, to: peer) }
 }

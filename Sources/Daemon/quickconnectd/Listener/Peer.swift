@@ -60,7 +60,7 @@ final class CommandLines: Sendable {
             return
         }
         thread.run(for: "\(uid)") {
-            whole.set(CallingProcess.wholeName(cut, in: CallingProcess.text("/proc/\(pid)/cmdline") ?? ""))
+            whole.set(CallingProcess.wholeName(cut, in: ProcessFile.text("/proc/\(pid)/cmdline") ?? ""))
             self.waiting.subtract(1, ordering: .relaxed)
         }
     }
@@ -72,14 +72,14 @@ extension CallingProcess {
     @inline(never)
     init?(of caller: Caller, _ lines: CommandLines) {
         guard let pid = caller.pid, let uid = caller.uid else { return nil }
-        let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
+        let program = ProcessFile.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
         var whole: WholeName?
         if let program, program.utf8.count == Self.kernelNameBytes {
             let name = WholeName()
             lines.read(pid, of: uid, program, name)
             whole = name
         }
-        self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program, whole: whole)
+        self.init(unit: ProcessFile.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program, whole: whole)
     }
 
     /// What the kernel keeps of a name.
@@ -102,17 +102,6 @@ extension CallingProcess {
         let lines = text.split(separator: "\n")
         let path = lines.first { $0.hasPrefix("0::") } ?? lines.first { $0.contains(":name=systemd:") }
         return path?.split(separator: "/").first { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
-    }
-
-    /// Reads what fits into a small buffer: these files are generated when read, and have no size.
-    static func text(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
-            let count = read(descriptor, buffer.baseAddress, buffer.count)
-            return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
-        }
     }
 }
 

@@ -9,7 +9,7 @@ enum PortHolder {
         guard !sockets.isEmpty else { return nil }
         let processes = (FileText.names(in: "/proc") ?? []).compactMap { Int32($0) }
         guard let process = processes.first(where: { holds(sockets, $0) }) else { return nil }
-        let name = ProcessFile.text("/proc/\(process)/comm").prefix { $0 != "\n" }
+        let name = (ProcessFile.text("/proc/\(process)/comm") ?? "").prefix { $0 != "\n" }
         return "\(String(name).escapingControls) (process \(process))"
     }
 
