@@ -12,7 +12,7 @@ extension PCM {
     /// The order matters: each step narrows the choices of the next, and rate and channels matter more than the sizes.
     /// Every card and plugin supports interleaved read/write access.
     private func negotiate(_ wish: StreamWish) throws(ALSAError) -> StreamFormat {
-        let parameters = try HardwareParameters()
+        let parameters = try Parameters("snd_pcm_hw_params_malloc", snd_pcm_hw_params_malloc, snd_pcm_hw_params_free)
         let p = parameters.pointer
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, p))
         let access = SND_PCM_ACCESS_RW_INTERLEAVED
@@ -60,7 +60,7 @@ extension PCM {
     }
 
     private func setThresholds(_ format: StreamFormat) throws(ALSAError) {
-        let parameters = try SoftwareParameters()
+        let parameters = try Parameters("snd_pcm_sw_params_malloc", snd_pcm_sw_params_malloc, snd_pcm_sw_params_free)
         let p = parameters.pointer
         try check("snd_pcm_sw_params_current", snd_pcm_sw_params_current(handle, p))
         if snd_pcm_stream(handle) == SND_PCM_STREAM_CAPTURE {
@@ -80,30 +80,22 @@ extension PCM {
     }
 }
 
-/// The owner of a `snd_pcm_hw_params_t`.
-private struct HardwareParameters: ~Copyable {
+/// The owner of a `snd_pcm_hw_params_t` or `snd_pcm_sw_params_t`.
+private struct Parameters: ~Copyable {
     let pointer: OpaquePointer
+    private let free: (OpaquePointer?) -> Void
 
-    init() throws(ALSAError) {
+    /// - Parameter call: the name of `make`, for errors.
+    init(
+        _ call: String,
+        _ make: (UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+        _ free: @escaping (OpaquePointer?) -> Void
+    ) throws(ALSAError) {
         var pointer: OpaquePointer?
-        try check("snd_pcm_hw_params_malloc", snd_pcm_hw_params_malloc(&pointer))
-        guard let pointer else { throw ALSAError(call: "snd_pcm_hw_params_malloc", code: -ENOMEM) }
-        self.pointer = pointer
+        try check(call, make(&pointer))
+        guard let pointer else { throw ALSAError(call: call, code: -ENOMEM) }
+        (self.pointer, self.free) = (pointer, free)
     }
 
-    deinit { snd_pcm_hw_params_free(pointer) }
-}
-
-/// The owner of a `snd_pcm_sw_params_t`.
-private struct SoftwareParameters: ~Copyable {
-    let pointer: OpaquePointer
-
-    init() throws(ALSAError) {
-        var pointer: OpaquePointer?
-        try check("snd_pcm_sw_params_malloc", snd_pcm_sw_params_malloc(&pointer))
-        guard let pointer else { throw ALSAError(call: "snd_pcm_sw_params_malloc", code: -ENOMEM) }
-        self.pointer = pointer
-    }
-
-    deinit { snd_pcm_sw_params_free(pointer) }
+    deinit { free(pointer) }
 }
