@@ -93,17 +93,9 @@ package struct CallReader: Sendable {
                 CommandError(.badRequest, "a response topic must be below \(place)/; the call was not done")
             )
         }
-        return .success(
-            AnswerAddress(
-                caller: call.caller,
-                command: call.command,
-                topic: topic,
-                correlationData: message.correlationData,
-                qos: min(message.qos, 1),
-                isAwaited: true,
-                spread: spread(of: call, message)
-            )
-        )
+        var address = unusable(call, message)
+        (address.topic, address.isAwaited) = (topic, true)
+        return .success(address)
     }
 
     /// Where to send errors of a call that has no usable response topic.
