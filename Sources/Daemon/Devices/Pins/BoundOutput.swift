@@ -183,10 +183,7 @@ final class BoundInput {
 }
 
 extension CommandError {
-    /// Whether the hardware is not there, as opposed to one that fails. Those errors say where to look.
-    var isMissingPart: Bool { code == .unavailable && details["inspect"] != nil }
-
     fileprivate static func gone(_ name: String) -> CommandError {
-        CommandError(.unavailable, "what '\(name)' is bound to has gone", details: ["inspect": "quickconnect hardware"])
+        .missingPart("what '\(name)' is bound to has gone")
     }
 }

@@ -142,7 +142,6 @@ package struct GPIOChips: Sendable {
     }
 
     private func missing(_ line: GPIOBinding.Line, _ refused: Refusal?) -> CommandError {
-        let show = "quickconnect hardware"
         if let refused {
             return CommandError(
                 refused.error.code == EACCES || refused.error.code == EPERM ? .denied : .unavailable,
@@ -152,11 +151,7 @@ package struct GPIOChips: Sendable {
         }
         let chips = paths.count
         let where_ = chips == 0 ? "this machine has no GPIO chip" : "none of the \(chips) GPIO chips has it"
-        return CommandError(
-            .unavailable,
-            "there is no GPIO line \(line): \(where_)",
-            details: ["inspect": .string(show)]
-        )
+        return .missingPart("there is no GPIO line \(line): \(where_)")
     }
 
     private func error(of wanted: GPIOBinding.Line, _ line: Line, _ code: Int32) -> CommandError {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import JSON
 internal import Linux
 internal import QuickConnect
 
@@ -11,11 +10,7 @@ struct HwmonSensor: SensorInput {
     func read() throws(CommandError) -> Double {
         let chips = Self.chips(in: folder).filter { $0.name == binding.chip }
         guard let chip = chips.first else {
-            throw CommandError(
-                .unavailable,
-                "there is no sensor chip \(binding.chip) in \(folder)",
-                details: ["inspect": "quickconnect hardware"]
-            )
+            throw .missingPart("there is no sensor chip \(binding.chip) in \(folder)")
         }
         guard chips.count == 1 else {
             throw CommandError(.invalid, "\(chips.count) sensor chips are named \(binding.chip)")

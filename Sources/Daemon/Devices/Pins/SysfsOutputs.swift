@@ -45,11 +45,7 @@ final class LEDPin: OutputPin {
         self.name = name
         let subject = "the LED \(name)"
         guard FileText.exists("\(folder)/\(name)") else {
-            throw CommandError(
-                .unavailable,
-                "there is no LED \(name) in \(folder)",
-                details: ["inspect": "quickconnect hardware"]
-            )
+            throw .missingPart("there is no LED \(name) in \(folder)")
         }
         let max = SysfsFile(path: "\(folder)/\(name)/max_brightness").number() ?? 1
         (brightness, levels) = (SysfsFile(path: "\(folder)/\(name)/brightness"), LevelScale(declaration, max: max))
@@ -81,11 +77,7 @@ final class PWMPin: OutputPin {
         subject = "channel \(pwm.channel) of \(pwm.chip)"
         let chip = "\(folder)/\(pwm.chip)"
         guard FileText.exists(chip) else {
-            throw CommandError(
-                .unavailable,
-                "there is no \(pwm.chip) in \(folder)",
-                details: ["inspect": "quickconnect hardware"]
-            )
+            throw .missingPart("there is no \(pwm.chip) in \(folder)")
         }
         self.folder = "\(chip)/pwm\(pwm.channel)"
         let period = Self.nanoseconds / pwm.frequency

@@ -41,18 +41,13 @@ package struct InputFolders: Sendable {
     func path(of name: String) throws(CommandError) -> String {
         let paths = byName.map { "\($0)/\(name)" }.filter { FileText.exists($0) }
         guard let path = paths.first else {
-            throw CommandError(
-                .unavailable,
-                "there is no input device \(name)",
-                details: ["inspect": "quickconnect hardware"]
-            )
+            throw .missingPart("there is no input device \(name)")
         }
         let claims = claims(of: path)
         guard claims < 2 else {
-            throw CommandError(
-                .invalid,
+            throw .missingPart(
                 "\(claims) input devices are named \(name), and none of them is used; take one's name in \(devices)/by-path",
-                details: ["inspect": "quickconnect hardware"]
+                .invalid
             )
         }
         return path
