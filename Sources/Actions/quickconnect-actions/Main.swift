@@ -39,7 +39,7 @@ enum QuickConnectActions {
     private static func serve() -> Int32 {
         let environment = OwnProcess.environment
         let log = ServiceLog("quickconnect-actions", .notice, environment: environment)
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        let folders = StandardFolders(environment)
         let settings: Settings
         do throws(ConfigurationMistakes) {
             settings = try Settings.ofUser(flags: Settings.Overrides(), environment: environment, folders: folders)

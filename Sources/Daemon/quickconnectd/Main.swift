@@ -30,7 +30,7 @@ struct Main {
             print("quickconnectd \(ProjectVersion.text)")
             return ExitStatus.clean
         }
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        let folders = StandardFolders(environment)
         if flags.doctor || flags.check || flags.folders || flags.releaseOutputs { signals.endAtOnce() }
         if flags.doctor { return await examine(flags, folders, environment) }
         if flags.check { return await check(flags, folders, environment) }

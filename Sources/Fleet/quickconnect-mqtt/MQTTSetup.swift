@@ -21,12 +21,7 @@ struct MQTTSetup {
     ///   - user: the user at the broker, instead of the one in the settings.
     init(config: String?, isClient: Bool, user: String? = nil) throws(ExitError) {
         environment = OwnProcess.environment
-        folders = StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: environment,
-            program: OwnProcess.program,
-            service: MQTTSettings.service
-        )
+        folders = StandardFolders(environment, service: MQTTSettings.service)
         var flags = Settings.Overrides()
         flags.config = config ?? (isClient ? Self.clientConfig(folders, environment) : nil)
         do throws(ConfigurationMistakes) {

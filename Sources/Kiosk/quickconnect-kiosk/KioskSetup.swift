@@ -15,7 +15,7 @@ nonisolated struct KioskSetup {
     var actionViews: [String]
 
     init(_ flags: QuickConnectKiosk, _ environment: [String: String]) throws(ConfigurationMistakes) {
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        let folders = StandardFolders(environment)
         var overrides = Settings.Overrides()
         overrides.config = flags.config
         let settings = try Settings.ofUser(flags: overrides, environment: environment, folders: folders)

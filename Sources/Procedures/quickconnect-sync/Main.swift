@@ -52,12 +52,7 @@ struct QuickConnectSync: ParsableCommand {
 
     func run() throws {
         let environment = OwnProcess.environment
-        let folders = StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: environment,
-            program: OwnProcess.program,
-            service: "quickconnect-sync"
-        )
+        let folders = StandardFolders(environment, service: "quickconnect-sync")
         let settings = load(folders, environment)
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
         // Before it becomes another user, who may not read root's file.

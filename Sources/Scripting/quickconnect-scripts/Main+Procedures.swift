@@ -7,12 +7,7 @@ import Procedures
 extension QuickConnectScripts {
     /// Its own folders: what it keeps is another user's than what scripts keep.
     private func dataFolders(_ environment: [String: String]) -> StandardFolders {
-        StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: environment,
-            program: OwnProcess.program,
-            service: "quickconnect-data"
-        )
+        StandardFolders(environment, service: "quickconnect-data")
     }
 
     private func procedureFolders(_ folders: StandardFolders) -> ProcedureFolders {

@@ -122,12 +122,7 @@ struct QuickConnectScripts: ParsableCommand {
     }
 
     private func folders(_ environment: [String: String]) -> StandardFolders {
-        StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: environment,
-            program: OwnProcess.program,
-            service: "quickconnect-scripts"
-        )
+        StandardFolders(environment, service: "quickconnect-scripts")
     }
 
     private func macroFolders(_ environment: [String: String]) -> MacroFolders {

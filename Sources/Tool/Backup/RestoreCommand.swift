@@ -38,7 +38,7 @@ struct RestoreCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let file else { return try undoOnly(StandardFolders.own.state) }
+        guard let file else { return try undoOnly(StandardFolders().state) }
         let places = try BackupPlaces.find(for: "restore")
         umask(0o077)
         let lock = try lock(places.state)

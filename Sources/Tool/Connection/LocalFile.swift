@@ -38,13 +38,6 @@ enum LocalFile {
 /// Says something besides the answer.
 func note(_ text: String) { write("quickconnect: \(text)\n", to: STDERR_FILENO) }
 
-extension StandardFolders {
-    /// Those of the user who runs this.
-    static var own: StandardFolders {
-        StandardFolders(isRoot: geteuid() == 0, environment: OwnProcess.environment, program: OwnProcess.program)
-    }
-}
-
 extension ExitError {
     /// A file here that cannot be read or written.
     init(local path: String, _ error: SystemCallError) { self.init(message: "\(path): \(error)") }

@@ -31,7 +31,7 @@ struct ActionCommand: ParsableCommand {
 extension ActionLibrary {
     /// The actions of this user. This object does not decide what they may call.
     static var ofUser: ActionLibrary {
-        let folders = StandardFolders.own
+        let folders = StandardFolders()
         return ActionLibrary(ActionFolders(folders), ActionState(folders), commands: [])
     }
 }

@@ -27,7 +27,7 @@ struct HomePlan {
         self.place = place
         self.watches = watches
         let named = socket ?? OwnProcess.environment["QUICKCONNECT_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
-        let beside = Folders.parent(of: Folders.absolute(named ?? StandardFolders.own.socket)) ?? "/"
+        let beside = Folders.parent(of: Folders.absolute(named ?? StandardFolders().socket)) ?? "/"
         self.socket = "\(named == nil && !FileText.exists(beside) ? place.folder : beside)/quickconnect-web.sock"
     }
 

@@ -48,7 +48,7 @@ struct SetupPlace {
         let environment = OwnProcess.environment
         let named = options.config ?? environment["QUICKCONNECT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         let isRoot = geteuid() == 0
-        config = Folders.absolute(named ?? StandardFolders.own.config)
+        config = Folders.absolute(named ?? StandardFolders().config)
         isNamed = named != nil
         folder = Folders.parent(of: config) ?? "/"
         let system = isNamed ? nil : SystemdUnits(user: false)

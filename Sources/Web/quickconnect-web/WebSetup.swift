@@ -13,12 +13,7 @@ struct WebSetup {
     var lack: String?
 
     init(_ flags: QuickConnectWeb, _ environment: [String: String]) throws(ConfigurationMistakes) {
-        let folders = StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: environment,
-            program: OwnProcess.program,
-            service: "quickconnect-web"
-        )
+        let folders = StandardFolders(environment, service: "quickconnect-web")
         var overrides = Settings.Overrides()
         overrides.config = flags.gateway.config
         let settings = try Settings.load(flags: overrides, environment: environment, folders: folders)

@@ -93,6 +93,11 @@ package struct StandardFolders: Sendable {
         motionTrack = "\(shared)/tracks/in-the-hand.json"
     }
 
+    /// Those of this process, whoever runs it.
+    package init(_ environment: [String: String] = OwnProcess.environment, service: String = "quickconnect") {
+        self.init(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program, service: service)
+    }
+
     /// The folder of shipped files: `share/quickconnect` under the program's installation prefix, the checkout in which
     /// it was built, or `/usr/share/quickconnect`.
     private static func shared(_ program: String) -> String {
