@@ -212,22 +212,12 @@ struct DataWorker {
     }
 
     private mutating func take(_ json: JSONValue, _ call: HandlerCall) throws(StoreError) -> JSONValue {
-        guard let items = json.arrayValue, let now = EntryDate(milliseconds: Clock.milliseconds) else {
+        guard let items = json.arrayValue, let now = EntryDate.now else {
             throw StoreError(.invalid, "expected an array of entries; got \(json.gist)")
         }
         var entries: [Entry] = []
         for item in items { entries.append(try Entry(item, now: now, source: "import")) }
         let count = try open().importEntries(entries)
         return ["new": .integer(Int64(count)), "there": .integer(Int64(entries.count - count))]
-    }
-}
-
-/// The time of day.
-enum Clock {
-    /// Since 1970.
-    static var milliseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec / 1_000_000)
     }
 }

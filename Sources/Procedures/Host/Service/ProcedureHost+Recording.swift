@@ -54,9 +54,7 @@ extension ProcedureHost {
 
     /// - Parameter size: the bytes of the value as JSON, if they are known.
     func hear(_ name: String, _ value: JSONValue, size: Int?) {
-        guard settings.record.contains(where: { $0.event == name }),
-            let date = EntryDate(milliseconds: Clock.milliseconds)
-        else { return }
+        guard settings.record.contains(where: { $0.event == name }), let date = EntryDate.now else { return }
         let size = size ?? value.text.utf8.count
         guard size <= Entry.maximumDataBytes else {
             return log.write(

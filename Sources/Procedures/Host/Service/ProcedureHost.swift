@@ -115,7 +115,7 @@ package final class ProcedureHost {
             return 1
         }
         link.owner = self
-        notice = DataFile.setAside(data, at: EntryDate(milliseconds: Clock.milliseconds))
+        notice = DataFile.setAside(data, at: .now)
         if let notice { log.write("error", notice) }
         keeper.order(.open)
         fetched.look()

@@ -13,6 +13,9 @@ package struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// The years 0000 to 9999, which four digits can express.
     private static let range = Int64(-62_167_219_200_000)...253_402_300_799_999
 
+    /// What the clock shows; nil outside of the years 0 to 9999.
+    static var now: EntryDate? { EntryDate(milliseconds: ClockReading.now.wall) }
+
     /// Nil outside of the years 0 to 9999.
     package init?(milliseconds: Int64) {
         guard Self.range.contains(milliseconds) else { return nil }
@@ -39,12 +42,11 @@ package struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     private static func text(_ milliseconds: Int64) -> String {
         let (day, rest) = milliseconds.flooredDivision(by: 86_400_000)
-        let (year, month, date) = Calendar.date(ofDay: day)
         func padded(_ number: Int64, _ count: Int) -> String {
             let digits = "\(number)"
             return String(repeating: "0", count: max(0, count - digits.count)) + digits
         }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(padded(rest / 3_600_000, 2)):"
+        return "\(CivilDate(dayNumber: Int(day)))T\(padded(rest / 3_600_000, 2)):"
             + "\(padded(rest / 60_000 % 60, 2)):\(padded(rest / 1000 % 60, 2)).\(padded(rest % 1000, 3))Z"
     }
 }
@@ -56,26 +58,6 @@ extension Int64 {
     }
 }
 
-/// Days of the Gregorian calendar, counted from 1970 (the algorithms of Howard Hinnant's "chrono-Compatible Low-Level
-/// Date Algorithms": with years that begin in March, the leap day is at the end).
-private enum Calendar {
-    static func day(_ year: Int64, _ month: Int64, _ date: Int64) -> Int64 {
-        let year = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = year.flooredDivision(by: 400)
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + date - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    static func date(ofDay day: Int64) -> (year: Int64, month: Int64, date: Int64) {
-        let (era, dayOfEra) = (day + 719_468).flooredDivision(by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let part = (5 * dayOfYear + 2) / 153
-        let month = part < 10 ? part + 3 : part - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * part + 2) / 5 + 1)
-    }
-}
-
 /// Parses the parts of a date.
 private struct DateReader {
     private var rest: Substring.UTF8View
@@ -84,15 +66,13 @@ private struct DateReader {
     init(_ text: String) { rest = text[...].utf8 }
 
     mutating func milliseconds() -> Int64? {
-        guard let year = number(4), skip("-"), let month = number(2), (1...12).contains(month), skip("-"),
-            let date = number(2), date >= 1
+        guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2),
+            let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
         else { return nil }
-        let day = Calendar.day(year, month, date)
-        // Refuses dates such as the 31st of a shorter month.
-        guard Calendar.date(ofDay: day) == (year, month, date) else { return nil }
-        if rest.isEmpty { return day * 86_400_000 }
+        let midnight = Int64(date.dayNumber) * 86_400_000
+        if rest.isEmpty { return midnight }
         guard skip("T", or: "t"), let time = time(), let zone = zone(), rest.isEmpty else { return nil }
-        let milliseconds = day * 86_400_000 + time - zone
+        let milliseconds = midnight + time - zone
         // It comes only at the end of a day of UTC.
         if isInLeapSecond, milliseconds.flooredDivision(by: 86_400_000).1 >= 1000 { return nil }
         return milliseconds

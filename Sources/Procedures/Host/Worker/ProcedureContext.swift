@@ -1,4 +1,3 @@
-internal import Glibc
 internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect
@@ -102,12 +101,7 @@ final class ProcedureContext: JSExport {
 
     private var now: EntryDate {
         get throws(StoreError) {
-            var time = timespec()
-            clock_gettime(CLOCK_REALTIME, &time)
-            let milliseconds = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec / 1_000_000)
-            guard let date = EntryDate(milliseconds: milliseconds) else {
-                throw StoreError(.unavailable, "the clock of this device is wrong")
-            }
+            guard let date = EntryDate.now else { throw StoreError(.unavailable, "the clock of this device is wrong") }
             return date
         }
     }
