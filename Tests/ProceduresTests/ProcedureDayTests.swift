@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Local days of procedures", .serialized)
 struct ProcedureDayTests {
-    private func day(_ text: String?, _ zone: String?, now: Double = 0) throws(ProcedureFailure) -> [String] {
+    private func day(_ text: String?, _ zone: String?, now: Double = 0) throws(ProcedureError) -> [String] {
         let bounds = try ProcedureDay.bounds(of: text, zone: zone, now: now).objectValue ?? [:]
         #expect(bounds.names == ["begin", "end"])
         return bounds.compactMap { $0.value.stringValue }
@@ -48,15 +48,15 @@ struct ProcedureDayTests {
 
     @Test(arguments: ["", "today", "2026-02-30", "2026-1-1", "2026-11-23T00:00:00Z", "20261123", "2026-11-23 "])
     func `what is no day is an error`(_ text: String) {
-        let error = #expect(throws: ProcedureFailure.self) { try day(text, nil) }
-        #expect(error?.description.contains("is not a day: give one such as") == true)
+        let error = #expect(throws: ProcedureError.self) { try day(text, nil) }
+        #expect(error?.message.contains("is not a day: give one such as") == true)
     }
 
     @Test(arguments: [
         "", "Europe", "Europe/Nowhere", "../zoneinfo/UTC", "/etc/localtime", "UTC0\u{0}", ":UTC", "EST5,M3",
     ])
     func `what is no zone is an error, and never UTC`(_ zone: String) {
-        let error = #expect(throws: ProcedureFailure.self) { try day("2026-11-23", zone) }
-        #expect(error?.description.contains("knows no time zone") == true)
+        let error = #expect(throws: ProcedureError.self) { try day("2026-11-23", zone) }
+        #expect(error?.message.contains("knows no time zone") == true)
     }
 }

@@ -167,17 +167,7 @@ struct DataWorker {
                 throw StoreError(.invalid, "expected verb, one of info, backup, export, import; got \(got)")
             }
         } catch {
-            return .failure(HandlerCall.Failure(Self.code(error.kind), error.description))
-        }
-    }
-
-    private static func code(_ kind: StoreError.Kind) -> CommandError.Code {
-        switch kind {
-        case .invalid: .invalid
-        case .tooLarge: .tooLarge
-        case .timeout: .timeout
-        case .busy, .conflict: .busy
-        case .full, .readOnly, .damaged, .newer, .unavailable: .unavailable
+            return .failure(HandlerCall.Failure(error.code, error.description))
         }
     }
 
@@ -219,5 +209,18 @@ struct DataWorker {
         for item in items { entries.append(try Entry(item, now: now, source: "import")) }
         let count = try open().importEntries(entries)
         return ["new": .integer(Int64(count)), "there": .integer(Int64(entries.count - count))]
+    }
+}
+
+extension StoreError {
+    /// The code for whoever has asked.
+    var code: CommandError.Code {
+        switch kind {
+        case .invalid: .invalid
+        case .tooLarge: .tooLarge
+        case .timeout: .timeout
+        case .busy, .conflict: .busy
+        case .full, .readOnly, .damaged, .newer, .unavailable: .unavailable
+        }
     }
 }

@@ -16,33 +16,30 @@ enum HostWork: Sendable {
 struct LineWork: Sendable {
     var line: ParsedLine
     /// The job, if it is a call that is one. The call has no data then.
-    var order: ProcedureOrder?
+    var job: ProcedureJob?
     /// The bytes of an event's value, as JSON.
     var size: Int?
 
     init(_ line: LongLine) {
         self.line = line.parsed()
         size = self.line.event?.value.text.utf8.count
-        order = self.line.call.flatMap(ProcedureOrder.init)
-        if order != nil { self.line.call?.data = .null }
+        job = self.line.call.flatMap(ProcedureJob.init)
+        if job != nil { self.line.call?.data = .null }
     }
 }
 
-/// A job for a process, and the name of its procedure.
-struct ProcedureOrder: Sendable {
+/// A job for a process: the run of a procedure.
+struct ProcedureJob: Sendable {
     let name: String
-    /// The job as a process reads it.
+    /// As a process reads it: `{"name", "arguments"}`.
     let line: [UInt8]
 
     /// Nil if a call to a handler is no such job.
     init?(_ call: HandlerCall) {
         let values = call.data.arrayValue ?? [call.data]
-        switch call.handler {
-        case "execute":
-            guard let name = values.first?.stringValue else { return nil }
-            self.name = name
-            line = ProcedureJob.execute(name: name, arguments: Array(values.dropFirst())).line
-        default: return nil
-        }
+        guard call.handler == "execute", let name = values.first?.stringValue else { return nil }
+        self.name = name
+        let json: JSONValue = ["name": .string(name), "arguments": .array(Array(values.dropFirst()))]
+        line = Array("\(json.text)\n".utf8)
     }
 }

@@ -6,9 +6,9 @@ internal import QuickConnectClient
 
 /// The calls to the handlers `execute`, `procedures` and `data`.
 extension ProcedureHost {
-    /// - Parameter order: the job that it is, if that is known.
-    func take(_ call: HandlerCall, _ order: ProcedureOrder?) {
-        if let order = order ?? ProcedureOrder(call) { return pool.submit(call, order.name, order.line) }
+    /// - Parameter job: the one that it is, if that is known.
+    func take(_ call: HandlerCall, _ job: ProcedureJob?) {
+        if let job = job ?? ProcedureJob(call) { return pool.submit(call, job) }
         switch call.handler {
         case "data":
             guard isAllowed(call) else { return }

@@ -255,7 +255,7 @@ package final class ProcedureHost {
     /// - Parameter work: what another thread has made of it.
     private func handle(_ event: ClientConversation.Event, _ work: LineWork? = nil) {
         switch event {
-        case .called(let call): take(call, work?.order)
+        case .called(let call): take(call, work?.job)
         case .cancelled(let number): pool.cancel(number)
         case .happened(let name, let value): hear(name, value, size: work?.size)
         case .refused(.subscription(let name), let failure):

@@ -17,10 +17,8 @@ final class WorkerPool {
 
     private struct Waiting {
         let call: HandlerCall
-        let name: String
+        let job: ProcedureJob
         let peer: ProcedureCaller
-        /// The job as the process reads it.
-        let line: [UInt8]
     }
 
     private let settings: ProcedureSettings
@@ -74,41 +72,40 @@ final class WorkerPool {
 
     // MARK: Jobs
 
-    /// - Parameter line: the job as a process reads it (``ProcedureJob/line``).
-    func submit(_ call: HandlerCall, _ name: String, _ line: [UInt8]) {
+    func submit(_ call: HandlerCall, _ job: ProcedureJob) {
         let peer = ProcedureCaller(call)
-        guard counts.has(1, for: peer, peer.share), bytes.has(line.count, for: peer, peer.share) else {
+        guard counts.has(1, for: peer, peer.share), bytes.has(job.line.count, for: peer, peer.share) else {
             return fail(
                 call,
                 .overloaded,
                 "\(counts.used(by: peer)) procedures of this caller, and \(waiting.count) of all callers, wait already"
             )
         }
-        count(line, of: peer)
+        count(job, of: peer)
         peers[call.number] = peer
         var call = call
         // The line has them.
         call.data = .null
-        waiting.append(Waiting(call: call, name: name, peer: peer, line: line), of: peer)
+        waiting.append(Waiting(call: call, job: job, peer: peer), of: peer)
         startWaiting()
     }
 
-    private func count(_ line: [UInt8], of peer: ProcedureCaller, _ sign: Int = 1) {
+    private func count(_ job: ProcedureJob, of peer: ProcedureCaller, _ sign: Int = 1) {
         counts.add(sign, to: peer)
-        bytes.add(sign * line.count, to: peer)
+        bytes.add(sign * job.line.count, to: peer)
     }
 
-    private func isOver(_ job: Waiting) {
-        peers[job.call.number] = nil
-        count(job.line, of: job.peer, -1)
+    private func isOver(_ one: Waiting) {
+        peers[one.call.number] = nil
+        count(one.job, of: one.peer, -1)
     }
 
     /// Nobody waits for the answer of a call any more.
     func cancel(_ number: HandlerCall.Number) {
         if let peer = peers[number] {
-            waiting.removeAll(of: peer) { job in
-                guard job.call.number == number else { return false }
-                isOver(job)
+            waiting.removeAll(of: peer) { one in
+                guard one.call.number == number else { return false }
+                isOver(one)
                 return true
             }
         }
@@ -124,24 +121,24 @@ final class WorkerPool {
             let fits: (ProcedureCaller) -> Bool = { [queue] peer in
                 (places > 0 || places == 0 && !running.contains(peer)) && !queue.isFull(for: peer.name)
             }
-            guard waiting.contains(where: fits), let worker = idleWorker(), let job = waiting.next(where: fits) else {
+            guard waiting.contains(where: fits), let worker = idleWorker(), let next = waiting.next(where: fits) else {
                 return
             }
-            isOver(job)
-            start(job, worker)
+            isOver(next)
+            start(next, worker)
         }
     }
 
-    private func start(_ job: Waiting, _ worker: WorkerProcess) {
+    private func start(_ next: Waiting, _ worker: WorkerProcess) {
         var worker: WorkerProcess? = worker
         while let one = worker {
-            let task = WorkerProcess.Task(call: job.call, name: job.name, peer: job.peer)
-            if one.run(job.line, task) { return }
+            let task = WorkerProcess.Task(call: next.call, name: next.job.name, peer: next.peer)
+            if one.run(next.job.line, task) { return }
             // It was ended from outside while idle: another one does the job.
             drop { $0 === one }
             worker = idleWorker()
         }
-        fail(job.call, .unavailable, "no process for a procedure can be started")
+        fail(next.call, .unavailable, "no process for a procedure can be started")
     }
 
     private func idleWorker() -> WorkerProcess? {
@@ -163,9 +160,9 @@ final class WorkerPool {
     }
 
     private func failWaiting(_ code: CommandError.Code, _ message: String) {
-        while let job = waiting.next() {
-            isOver(job)
-            fail(job.call, code, message)
+        while let next = waiting.next() {
+            isOver(next)
+            fail(next.call, code, message)
         }
     }
 

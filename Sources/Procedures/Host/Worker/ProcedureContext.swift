@@ -20,10 +20,10 @@ final class ProcedureContext: JSExport {
         return try body()
     }
 
-    private static func session() throws(ProcedureFailure) -> ProcedureSession {
+    private static func session() throws(ProcedureError) -> ProcedureSession {
         // Outside of the lock, because using it may take long.
         let taken = current.withLock { $0 }
-        guard let session = taken.session else { throw ProcedureFailure(.unavailable, "the call is over") }
+        guard let session = taken.session else { throw ProcedureError(.unavailable, "the call is over") }
         return session
     }
 
@@ -66,7 +66,7 @@ final class ProcedureContext: JSExport {
     private func update(_ id: JSValue, _ changes: JSValue) throws -> Bool {
         let (id, changes) = (try number(id), try json(changes, losing: ["date", "source"]))
         guard let changes = changes.objectValue else {
-            throw ProcedureFailure(.scriptFailed, "update takes an id and an object of what changes")
+            throw ProcedureError(.scriptFailed, "update takes an id and an object of what changes")
         }
         return try Self.session().use { store throws(StoreError) in try store.update(id, changes) }
     }
@@ -78,16 +78,16 @@ final class ProcedureContext: JSExport {
 
     private func sql(_ text: JSValue, _ parameters: JSValue) throws -> JSONResult {
         guard text.isString, let text = text.toString() else {
-            throw ProcedureFailure(.scriptFailed, "sql takes a text and an array of parameters")
+            throw ProcedureError(.scriptFailed, "sql takes a text and an array of parameters")
         }
         let values = try json(parameters)
         guard let items = values == .null ? [] : values.arrayValue else {
-            throw ProcedureFailure(.scriptFailed, "the parameters of sql are an array")
+            throw ProcedureError(.scriptFailed, "the parameters of sql are an array")
         }
         for (index, item) in items.enumerated() where item == .null && !Self.isMissing(parameters[index]) {
             let gist = Self.gist(parameters[index])
             let sentence = "parameter \(index + 1) of sql is \(gist): give a value that JSON can express"
-            throw ProcedureFailure(.scriptFailed, sentence)
+            throw ProcedureError(.scriptFailed, sentence)
         }
         let bound = try reading { () throws(StoreError) in
             var bound: [SQLValue] = []
@@ -118,7 +118,7 @@ final class ProcedureContext: JSExport {
     /// A `Date`, or a text of ISO 8601.
     private func date(_ value: JSValue, _ what: String) throws -> EntryDate {
         guard let text = try json(value).stringValue else {
-            throw ProcedureFailure(
+            throw ProcedureError(
                 .scriptFailed,
                 "\(what) is not a date: give a Date, or a text in ISO 8601 with a zone such as 2026-11-21T10:00:00Z"
             )
@@ -128,7 +128,7 @@ final class ProcedureContext: JSExport {
 
     private func number(_ value: JSValue) throws -> Int64 {
         guard let id = try json(value).integerValue, id > 0 else {
-            throw ProcedureFailure(.scriptFailed, "an id is a whole number from 1")
+            throw ProcedureError(.scriptFailed, "an id is a whole number from 1")
         }
         return id
     }
@@ -138,7 +138,7 @@ final class ProcedureContext: JSExport {
         do {
             return try JSONParser.parse(text)
         } catch {
-            throw ProcedureFailure(.scriptFailed, "the value cannot be kept as JSON: \(error.message)")
+            throw ProcedureError(.scriptFailed, "the value cannot be kept as JSON: \(error.message)")
         }
     }
 
@@ -151,7 +151,7 @@ final class ProcedureContext: JSExport {
             let member = value[name]
             guard !Self.isMissing(member) else { continue }
             let sentence = "\(name) is \(Self.gist(member))\(Self.remedy(name)), or leave it out"
-            throw ProcedureFailure(.scriptFailed, sentence)
+            throw ProcedureError(.scriptFailed, sentence)
         }
         return json
     }
@@ -170,7 +170,7 @@ final class ProcedureContext: JSExport {
         do throws(StoreError) {
             return try body()
         } catch {
-            throw ProcedureFailure(error)
+            throw ProcedureError(error)
         }
     }
 }

@@ -10,14 +10,14 @@ enum ProcedureDay {
     ///   - text: a date such as `2026-11-23`; nil: that of `now`, in milliseconds since 1970.
     ///   - zone: the name of a time zone; nil: the device's.
     /// - Throws: `invalid` where there is no such date or zone.
-    static func bounds(of text: String?, zone: String?, now: Double) throws(ProcedureFailure) -> JSONValue {
+    static func bounds(of text: String?, zone: String?, now: Double) throws(ProcedureError) -> JSONValue {
         let date = text.flatMap { CivilDate($0) }
         if let text, date == nil {
-            throw ProcedureFailure(.invalid, "'\(text.shortened)' is not a day: give one such as 2026-11-23")
+            throw ProcedureError(.invalid, "'\(text.shortened)' is not a day: give one such as 2026-11-23")
         }
         if let zone, !isZone(zone) {
             let sentence = "this device knows no time zone '\(zone.shortened)': give its name, such as Europe/Dublin"
-            throw ProcedureFailure(.invalid, sentence)
+            throw ProcedureError(.invalid, sentence)
         }
         let seconds = Int64(min(max((now / 1000).rounded(.down), -1e14), 1e14))
         let bounds = within(zone) { local in local.dayBounds(of: date ?? local.moment(at: seconds).date) }

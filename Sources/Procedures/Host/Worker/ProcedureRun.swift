@@ -84,7 +84,7 @@ final class ProcedureRun {
         }
         let call = JSValue(newFunctionIn: context, name: "call") {
             [weak self, weak context] (name: String, values: JSONResult) -> JSValue in
-            guard let self, let context else { throw ProcedureFailure(.unavailable, "the call is over") }
+            guard let self, let context else { throw ProcedureError(.unavailable, "the call is over") }
             return try self.call(name, values.text, for: context)
         }
         let day = JSValue(newFunctionIn: context, name: "day") {
@@ -170,7 +170,7 @@ final class ProcedureRun {
     /// Another procedure's answer, as a value in the caller's context, or a promise of one.
     private func call(_ name: String, _ arguments: String, for caller: JSContext) throws -> JSValue {
         guard depth < Self.maximumDepth else {
-            throw ProcedureFailure(.scriptFailed, "more than \(Self.maximumDepth) procedures call each other")
+            throw ProcedureError(.scriptFailed, "more than \(Self.maximumDepth) procedures call each other")
         }
         let run = ProcedureRun(machine, folders, now: now, depth: depth + 1, log: log)
         do throws(ProcedureError) {
@@ -179,9 +179,9 @@ final class ProcedureRun {
             }
         } catch {
             // The innermost error names the procedure and the position.
-            guard !error.message.hasPrefix("procedure ") else { throw ProcedureFailure(error.code, error.message) }
+            guard !error.message.hasPrefix("procedure ") else { throw error }
             let place = error.place["file"]?.stringValue.map { " (\($0):\(error.place["line"]?.text ?? "?"))" } ?? ""
-            throw ProcedureFailure(error.code, "procedure \(name): \(error.message)\(place)")
+            throw ProcedureError(error.code, "procedure \(name): \(error.message)\(place)")
         }
     }
 
@@ -204,7 +204,7 @@ final class ProcedureRun {
         let finish = JSValue(newFunctionIn: context) { (value: JSValue) -> JSONResult in
             if let text = self.answer { return JSONResult(text: text) }
             guard !value.isUndefined, let text = try value.jsonText() else {
-                throw ProcedureFailure(.timeout, Self.silence(name).message)
+                throw Self.silence(name)
             }
             return JSONResult(text: text)
         }

@@ -36,18 +36,18 @@ final class ProcedureSession {
     }
 
     /// Lets `body` use the data.
-    func use<Value>(_ body: (DataStore) throws(StoreError) -> Value) throws(ProcedureFailure) -> Value {
+    func use<Value>(_ body: (DataStore) throws(StoreError) -> Value) throws(ProcedureError) -> Value {
         do throws(StoreError) {
             if let end { throw end }
             return try body(try begun())
         } catch {
             note(error)
-            throw ProcedureFailure(error)
+            throw ProcedureError(error)
         }
     }
 
     /// The rows of a statement, as JSON.
-    func sql(_ text: String, _ values: [SQLValue]) throws(ProcedureFailure) -> String {
+    func sql(_ text: String, _ values: [SQLValue]) throws(ProcedureError) -> String {
         try use { store throws(StoreError) in
             guard let watch else { return try store.sql(text, values, sqlLimits) }
             return try watch.limit(sqlLimits.time, of: procedure) { () throws(StoreError) in
@@ -71,7 +71,7 @@ final class ProcedureSession {
     }
 
     /// Commits all changes of the call.
-    func commit() throws(ProcedureFailure) {
+    func commit() throws(ProcedureError) {
         defer { open = nil }
         do throws(StoreError) {
             if let end { throw end }
@@ -79,7 +79,7 @@ final class ProcedureSession {
         } catch {
             if error.kind == .conflict { hasConflict = true }
             open?.rollBack()
-            throw ProcedureFailure(error)
+            throw ProcedureError(error)
         }
     }
 

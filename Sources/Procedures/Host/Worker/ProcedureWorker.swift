@@ -101,11 +101,10 @@ package final class ProcedureWorker {
         // Where it cannot open the data, the next process may.
         let start = store.problem == nil ? "{" : Self.lastAnswer
         do throws(ProcedureError) {
-            switch ProcedureJob(json) {
-            case .execute(let name, let arguments)?:
-                return #"\#(start)"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
-            case nil: throw ProcedureError(.internal, "the host has asked for what no worker can do")
+            guard let job = json.objectValue, let name = job["name"]?.stringValue else {
+                throw ProcedureError(.internal, "the host has asked for what no worker can do")
             }
+            return #"\#(start)"value":\#(try execute(name, (job["arguments"] ?? []).text, now: nil))}"#
         } catch {
             return "\(start)\"error\":\(JSONValue.object(error.json).text)}"
         }
@@ -166,11 +165,7 @@ package final class ProcedureWorker {
         guard answer.utf8.count <= Self.answerBytes else {
             throw ProcedureError(.tooLarge, "the answer of \(name) has more than \(Self.answerBytes >> 20) MiB")
         }
-        do throws(ProcedureFailure) {
-            try session.commit()
-        } catch {
-            throw ProcedureError(error.code, error.description)
-        }
+        try session.commit()
         return answer
     }
 
@@ -188,17 +183,4 @@ private final class Stop: Sendable {
     }
 
     var backtrace: [String]? { state.withLock { $0 } }
-}
-
-extension ProcedureError {
-    /// The error of a procedure that took too long.
-    static func late(_ name: String, _ seconds: Double, _ backtrace: [String] = []) -> ProcedureError {
-        var place: JSONObject = [:]
-        if !backtrace.isEmpty { place["stack"] = .string(backtrace.joined(separator: "\n")) }
-        return ProcedureError(
-            .timeout,
-            "\(name) has no answer within \(JSONValue.number(seconds).text) s (procedures: time)",
-            place
-        )
-    }
 }
