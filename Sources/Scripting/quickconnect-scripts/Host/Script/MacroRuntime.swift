@@ -12,7 +12,7 @@ final class MacroRuntime {
     private let engine: MacroEngine
     private let host: JSValue
 
-    init(_ runtime: ScriptRuntime, _ natives: any MacroNatives) throws(JSError) {
+    init(_ runtime: ScriptRuntime, _ natives: ScriptRunner) throws(JSError) {
         host = runtime.host
         engine = MacroEngine(context: runtime.context, protectsNames: true)
         let text = String(decoding: PackageResources.macros_js, as: UTF8.self)
@@ -40,7 +40,7 @@ final class MacroRuntime {
 
     // MARK: What the JavaScript asks
 
-    private static func functions(_ engine: MacroEngine, _ natives: any MacroNatives) -> JSValue {
+    private static func functions(_ engine: MacroEngine, _ natives: ScriptRunner) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: engine.context)
         addTexts(object, engine)
         addErrors(object, engine)
@@ -126,10 +126,4 @@ final class MacroRuntime {
     private static var milliseconds: Double { origin.duration(to: .now) / .milliseconds(1) }
 
     private static let origin = ContinuousClock.now
-}
-
-/// The Swift functions that the macros' part of the runtime uses.
-protocol MacroNatives: AnyObject {
-    /// A macro begins to run.
-    func runs(_ macro: String)
 }

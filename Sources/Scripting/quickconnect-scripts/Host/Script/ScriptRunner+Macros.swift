@@ -3,7 +3,8 @@ internal import Linux
 internal import QuickConnect
 
 /// The process of the macros: a script without a text of its own.
-extension ScriptRunner: MacroNatives {
+extension ScriptRunner {
+    /// A macro begins to run.
     func runs(_ macro: String) { stopper.runs(macro) }
 
     /// Applies the change of a macro. Each is a turn of its own, so that many of them exceed no limit.

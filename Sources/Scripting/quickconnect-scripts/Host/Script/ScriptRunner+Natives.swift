@@ -4,15 +4,21 @@ internal import JavaScriptCore
 internal import QuickConnect
 internal import QuickConnectClient
 
-extension ScriptRunner: ScriptNatives {
+/// The Swift functions that the runtime's JavaScript uses. Called on the script's thread, while it runs.
+extension ScriptRunner {
+    /// Sends lines.
     func flush(_ lines: [UInt8]) { send(lines[...]) }
 
+    /// A call to a handler is unanswered at the end of its turn.
     func began(_ id: String, handler: String) { calls.begin(id, handler: handler) }
 
+    /// Such a call has been answered. Returns whether somebody still waits for it.
     func ended(_ id: String) -> Bool { calls.end(id) }
 
+    /// Why the daemon would reject an answer; empty if it would not.
     func problem(ofAnswer answer: [UInt8]) -> String { link.conversation.problem(ofLine: answer) ?? "" }
 
+    /// A handler failed; its caller has been told.
     func note(_ handler: String, _ message: String, _ error: String) {
         let members = (try? JSONParser.parse(error))?.objectValue ?? [:]
         let place = ["file", "line", "column"].compactMap { name -> String? in
@@ -42,8 +48,10 @@ extension ScriptRunner: ScriptNatives {
         return text
     }
 
+    /// A promise was rejected without a handler.
     func rejected(_ promise: JSValue, _ reason: JSValue) { rejections.append((promise, reason)) }
 
+    /// The daemon no longer passes calls to the script.
     func released() {
         isReleased = true
         report { $0.isReleased = true }

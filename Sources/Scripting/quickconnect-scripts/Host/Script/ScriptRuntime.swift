@@ -2,30 +2,6 @@ import Configuration
 internal import JavaScriptCore
 internal import QuickConnect
 
-/// The Swift functions that the runtime's JavaScript uses. Called on the script's thread, while it runs.
-protocol ScriptNatives: AnyObject {
-    /// Sends lines.
-    func flush(_ lines: [UInt8])
-    /// Sends lines, the last of which is a call, and returns the line of its reply, or `{"error": …}`.
-    func callSync(id: String, command: String, sending lines: [UInt8]) -> String
-    /// A call to a handler is unanswered at the end of its turn.
-    func began(_ id: String, handler: String)
-    /// Such a call has been answered. Returns whether somebody still waits for it.
-    func ended(_ id: String) -> Bool
-    /// Why the daemon would reject an answer; empty if it would not.
-    func problem(ofAnswer answer: [UInt8]) -> String
-    /// A handler failed; its caller has been told.
-    func note(_ handler: String, _ message: String, _ error: String)
-    func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
-    func stopTimer(_ id: Int)
-    func write(_ level: String, _ text: String)
-    func loadText(_ name: String) throws -> String
-    /// A promise was rejected without a handler.
-    func rejected(_ promise: JSValue, _ reason: JSValue)
-    /// The daemon no longer passes calls to the script.
-    func released()
-}
-
 /// The state after a turn.
 struct ScriptState: OptionSet {
     let rawValue: UInt8
@@ -61,7 +37,7 @@ final class ScriptRuntime {
 
     init(
         _ source: ScriptSource,
-        _ natives: any ScriptNatives
+        _ natives: ScriptRunner
     ) throws(JSError) {
         machine = JSVirtualMachine()
         context = JSContext(virtualMachine: machine)
@@ -82,7 +58,7 @@ final class ScriptRuntime {
         }
     }
 
-    private static func functions(_ natives: any ScriptNatives, _ context: JSContext) -> JSValue {
+    private static func functions(_ natives: ScriptRunner, _ context: JSContext) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: context)
         object.setObject({ [unowned natives] (lines: JSText) in natives.flush(lines.utf8) }, forKeyedSubscript: "flush")
         object.setObject(
