@@ -26,7 +26,6 @@ final class MacroService {
     private let watched: [ScriptFolder]
     private let checks: CheckQueue<Ticket>
     private let feed = MacroFeed()
-    private let log: (String, String) -> Void
     private var listing: MacroListing?
     /// Whether the folders have changed since the last look was ordered.
     private var hasChanged = false
@@ -40,8 +39,7 @@ final class MacroService {
     /// - Parameters:
     ///   - answers: gets the answers.
     ///   - waker: woken when there is something for ``advance(_:)``, or an answer.
-    /// - Returns: nil if no thread can be started.
-    init?(
+    init(
         _ folders: MacroFolders,
         _ checker: SyntaxChecker,
         _ answers: AnswerQueue,
@@ -50,13 +48,11 @@ final class MacroService {
     ) {
         self.folders = folders
         self.answers = answers
-        self.log = log
         // A missing folder cannot be watched and would have to be polled.
         try? Folders.make(folders.saved)
         watched = MacroFolders.Place.allCases.map { ScriptFolder(path: folders.path(of: $0)) }
         checks = checker.queue()
-        guard let keeper = MacroKeeper(folders, answers, waker, log: log) else { return nil }
-        self.keeper = keeper
+        keeper = MacroKeeper(folders, answers, waker, log: log)
     }
 
     // MARK: The folders

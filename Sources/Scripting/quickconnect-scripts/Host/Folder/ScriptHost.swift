@@ -74,13 +74,12 @@ final class ScriptHost {
         let console = ScriptConsole(place: .journal(NamedLog("scripts", environment: environment)))
         self.console = console
         let checker = SyntaxChecker(program: command.first ?? "", environment: self.environment)
-        service = macros.flatMap { [waker, answers] in
+        service = macros.map { [waker, answers] in
             MacroService($0.folders, checker, answers, waker, log: { console.write($0, $1) })
         }
-        if macros != nil, service == nil { console.write("error", "no thread can be started for the macros' files") }
         link = DaemonLink(paths: paths)
         link.isWanted = true
-        if service != nil { self.macros = macros.map { supervise($0.command) } }
+        self.macros = macros.map { supervise($0.command) }
     }
 
     /// Runs until SIGTERM or SIGINT, and returns the exit status. SIGHUP checks the folder again.
