@@ -5,7 +5,6 @@ internal import Glibc
 internal import JSON
 internal import Linux
 internal import QuickConnectClient
-internal import Synchronization
 
 /// The fetched set, for the host's loop: it watches the folder of the program that fetches, and has a thread take what
 /// is there.
@@ -15,18 +14,13 @@ final class FetchedProcedures {
     private(set) var state = SetTaker.State()
     private let taker: SetTaker
     private let waker: Waker
-    private let done = Done()
-    private var isTaking = false
+    /// Takes what is there, while there is one.
+    private var thread: SideThread<SetTaker.State>?
     private var isAskedAgain = false
     /// Who waits for what is being done.
     private var asking: [HandlerCall] = []
     /// Who has asked since it began, and so waits for the next time.
     private var askingAgain: [HandlerCall] = []
-
-    /// The result of the thread.
-    private final class Done: Sendable {
-        let state = Mutex<SetTaker.State?>(nil)
-    }
 
     init(_ taker: SetTaker, _ waker: Waker) {
         self.taker = taker
@@ -46,37 +40,25 @@ final class FetchedProcedures {
     func look(for call: HandlerCall? = nil) {
         // The folder may exist by now.
         if descriptor >= 0, isWanted { _ = qc_watch_folder(descriptor, taker.staging) }
-        guard !isTaking else {
+        guard thread == nil else {
             isAskedAgain = true
             if let call { askingAgain.append(call) }
             return
         }
         if let call { asking.append(call) }
         isAskedAgain = false
-        isTaking = true
-        let (taker, before, done, waker) = (taker, state, done, waker)
-        let code = PThread.start("sets") {
-            let state = taker.take(after: before)
-            done.state.withLock { $0 = state }
-            waker.wake()
-        }
-        guard code != 0 else { return }
-        isTaking = false
-        state.problem = SystemCallError("pthread_create", code).description
+        let (taker, before, waker) = (taker, state, waker)
+        thread = SideThread("sets") { waker.wake() }
+        thread?.run(for: "") { taker.take(after: before) }
     }
 
     /// Takes new results.
     /// - Returns: the calls to be answered; nil if there is nothing new.
     func advance() -> [HandlerCall]? {
         if descriptor >= 0, qc_watch_drain(descriptor) != 0 { look() }
-        guard isTaking else { return nil }
-        guard
-            let new = done.state.withLock({ state in
-                defer { state = nil }
-                return state
-            })
-        else { return nil }
-        isTaking = false
+        guard let new = thread?.takeValues().first else { return nil }
+        // A set comes seldom.
+        thread = nil
         state = new
         let answered = asking
         asking = askingAgain
