@@ -83,7 +83,8 @@ struct QuickConnectSync: ParsableCommand {
             // The group may read: the user that runs procedures is in it.
             umask(0o027)
             try OwnFolder.prepare(root, isNamed: OwnProcess.environment["STATE_DIRECTORY"] != nil)
-            let lock = try OwnFolder.lock(root)
+            // Others wait until this one has fetched.
+            let lock = try FileLock.take("\(root)/lock")
             defer { close(lock) }
             guard let client = WebClient(token: token, patience: patience) else { fail("libcurl cannot be used", 1) }
             let sync = ProcedureSync(server: server, settings, client, root: root) {

@@ -17,10 +17,4 @@ enum OwnFolder {
         try SystemCallError.check("setgid") { setgid(account.pw_gid) }
         try SystemCallError.check("setuid") { setuid(account.pw_uid) }
     }
-
-    /// Waits until no other process fetches.
-    /// - Returns: a descriptor that locks out others while it is open.
-    static func lock(_ root: String) throws(SystemCallError) -> Int32 {
-        try FileLock.take("\(root)/lock")
-    }
 }

@@ -49,15 +49,15 @@ struct ProcedureSync {
     }
 
     private func ask(isDry: Bool) -> (SyncReport, isPassing: Bool) {
-        do throws(FetchFailure) {
+        do throws(SetRefusal) {
             return (try stage(isDry: isDry), false)
         } catch {
             let outcome: SyncReport.Outcome = error.isUnreachable ? .unreachable : .refused
-            return (SyncReport(outcome, error.message, server: server), error.isPassing)
+            return (SyncReport(outcome, error.description, server: server), error.isPassing)
         }
     }
 
-    private func stage(isDry: Bool) throws(FetchFailure) -> SyncReport {
+    private func stage(isDry: Bool) throws(SetRefusal) -> SyncReport {
         // A set that cannot be read counts as missing: everything is fetched again.
         let old = (try? store.current()) ?? nil
         let fetcher = SetFetcher(server: server, settings: settings, client: client, old: old)
@@ -75,11 +75,11 @@ struct ProcedureSync {
         return SyncReport(isSame ? .unchanged : .changed, changes.sentence, server: server)
     }
 
-    private static func local<Value>(_ body: () throws(SystemCallError) -> Value) throws(FetchFailure) -> Value {
+    private static func local<Value>(_ body: () throws(SystemCallError) -> Value) throws(SetRefusal) -> Value {
         do throws(SystemCallError) {
             return try body()
         } catch {
-            throw .refused("what is fetched cannot be kept: \(error)")
+            throw SetRefusal("what is fetched cannot be kept: \(error)")
         }
     }
 }

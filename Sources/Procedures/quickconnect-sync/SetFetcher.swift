@@ -19,8 +19,7 @@ struct SetFetcher {
     }
 
     /// - Parameter keep: given each file, the unchanged ones too.
-    func fetch(_ keep: (_ name: String, _ text: String) throws(SystemCallError) -> Void) throws(FetchFailure) -> Fetched
-    {
+    func fetch(_ keep: (_ name: String, _ text: String) throws(SystemCallError) -> Void) throws(SetRefusal) -> Fetched {
         var fetched = try manifest()
         let names =
             fetched.record.files.isEmpty && fetched.manifest == nil
@@ -31,13 +30,13 @@ struct SetFetcher {
             do throws(SetRefusal) {
                 try size.add(text)
             } catch {
-                throw .refused("\(server): \(error)")
+                throw SetRefusal("\(server): \(error)")
             }
             fetched.record.files[name] = file
             do throws(SystemCallError) {
                 try keep(name, text)
             } catch {
-                throw .refused("\(name) cannot be written: \(error)")
+                throw SetRefusal("\(name) cannot be written: \(error)")
             }
         }
         return fetched
@@ -45,40 +44,31 @@ struct SetFetcher {
 
     // MARK: The manifest
 
-    private func manifest() throws(FetchFailure) -> Fetched {
+    private func manifest() throws(SetRefusal) -> Fetched {
         var record = SetRecord(server: server)
         guard let (text, mark) = try text("manifest.json", oldManifest) else { return try withoutManifest(record) }
-        do throws(SetRefusal) {
-            let manifest = try Manifest(text)
-            record.version = manifest.version
-            record.mark = mark
-            record.files = manifest.files.mapValues { SetRecord.File(hash: $0) }
-            let signature = try signature(of: text, &record)
-            try old?.record.refuseOlder(record.version, key: record.key)
-            return Fetched(record: record, manifest: text, signature: signature)
-        } catch {
-            throw .refused(error.description)
-        }
+        let manifest = try Manifest(text)
+        record.version = manifest.version
+        record.mark = mark
+        record.files = manifest.files.mapValues { SetRecord.File(hash: $0) }
+        let signature = try signature(of: text, &record)
+        try old?.record.refuseOlder(record.version, key: record.key)
+        return Fetched(record: record, manifest: text, signature: signature)
     }
 
-    private func withoutManifest(_ record: SetRecord) throws(FetchFailure) -> Fetched {
+    private func withoutManifest(_ record: SetRecord) throws(SetRefusal) -> Fetched {
         guard settings.key == nil else {
-            throw .refused("the server has no manifest.json, which a key needs")
+            throw SetRefusal("the server has no manifest.json, which a key needs")
         }
         guard !settings.names.isEmpty else {
-            throw .refused("the server has no manifest.json, and the settings name no files (procedures: names)")
+            throw SetRefusal("the server has no manifest.json, and the settings name no files (procedures: names)")
         }
         return Fetched(record: record)
     }
 
     private func signature(of text: String, _ record: inout SetRecord) throws(SetRefusal) -> String? {
         guard let key = settings.key else { return nil }
-        let signature: String?
-        do throws(FetchFailure) {
-            signature = try client.signature("\(server)/uploads/manifest.json.sig")
-        } catch {
-            throw SetRefusal(error.message)
-        }
+        let signature = try client.signature("\(server)/uploads/manifest.json.sig")
         try Manifest.verify(text, signature: signature, key: key)
         record.key = key
         return signature
@@ -93,16 +83,16 @@ struct SetFetcher {
     }
 
     /// - Parameter hash: what the manifest says; nil if there is none.
-    private func file(_ name: String, hash: String?) throws(FetchFailure) -> (String, SetRecord.File) {
+    private func file(_ name: String, hash: String?) throws(SetRefusal) -> (String, SetRecord.File) {
         let here = hereAlready(name)
         if let here, let hash, here.file.hash == hash { return here }
         // A mark is invalid if the text has changed.
         guard let (text, mark) = try text(name, hash == nil ? here.map { ($0.text, $0.file.mark) } : nil) else {
-            throw .refused("the server has no \(name)", isPassing: hash != nil)
+            throw SetRefusal("the server has no \(name)", isPassing: hash != nil)
         }
         let file = SetRecord.File(text, mark)
         guard hash == nil || file.hash == hash else {
-            throw .refused("\(name) is not what the manifest says: its SHA-256 is \(file.hash)", isPassing: true)
+            throw SetRefusal("\(name) is not what the manifest says: its SHA-256 is \(file.hash)", isPassing: true)
         }
         return (text, file)
     }
@@ -118,15 +108,15 @@ struct SetFetcher {
     private func text(
         _ name: String,
         _ here: (text: String, mark: SetRecord.Mark)?
-    ) throws(FetchFailure) -> (String, SetRecord.Mark)? {
+    ) throws(SetRefusal) -> (String, SetRecord.Mark)? {
         switch try client.get("\(server)/uploads/\(name)", mark: here?.mark) {
         case .absent: return nil
         case .unchanged:
-            guard let here else { throw .refused("\(name): the server answers 304 to a question for any text") }
+            guard let here else { throw SetRefusal("\(name): the server answers 304 to a question for any text") }
             return here
         case .text(let bytes, let mark):
             guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
-                throw .refused("\(name) is not text")
+                throw SetRefusal("\(name) is not text")
             }
             return (text, mark)
         }
@@ -135,7 +125,7 @@ struct SetFetcher {
 
 extension WebClient {
     /// The signature in Base64, however it is served; nil if there is none.
-    func signature(_ address: String) throws(FetchFailure) -> String? {
+    func signature(_ address: String) throws(SetRefusal) -> String? {
         guard case .text(let bytes, _) = try get(address, mark: nil) else { return nil }
         guard bytes.count != 64 else { return Base64.encode(bytes) }
         return String(decoding: bytes.prefix(1000), as: UTF8.self).filter { !$0.isWhitespace }

@@ -15,7 +15,6 @@ final class WebClient {
     private let handle: UnsafeMutableRawPointer
     private let token: String?
     private let body = Download()
-    private var error = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     private static let maxRedirects = 5
     /// The longest mark that is stored.
@@ -48,8 +47,8 @@ final class WebClient {
 
     /// Asks for an address. Redirects are followed as long as they stay on the same server.
     /// - Parameter mark: of the text that is here already.
-    func get(_ address: String, mark: SetRecord.Mark?) throws(FetchFailure) -> Answer {
-        guard let origin = WebAddress(address)?.origin else { throw .refused("\(address) is not an address") }
+    func get(_ address: String, mark: SetRecord.Mark?) throws(SetRefusal) -> Answer {
+        guard let origin = WebAddress(address)?.origin else { throw SetRefusal("\(address) is not an address") }
         var next = address
         for _ in 0...Self.maxRedirects {
             let status = try ask(next, mark)
@@ -57,14 +56,14 @@ final class WebClient {
                 return try answer(status, address)
             }
             guard WebAddress(redirect)?.origin == origin else {
-                throw .refused("\(address) redirects to another server, \(redirect.prefix(200))")
+                throw SetRefusal("\(address) redirects to another server, \(redirect.prefix(200))")
             }
             next = redirect
         }
-        throw .refused("\(address) redirects more than \(Self.maxRedirects) times")
+        throw SetRefusal("\(address) redirects more than \(Self.maxRedirects) times")
     }
 
-    private func ask(_ address: String, _ mark: SetRecord.Mark?) throws(FetchFailure) -> Int {
+    private func ask(_ address: String, _ mark: SetRecord.Mark?) throws(SetRefusal) -> Int {
         body.bytes = []
         var headers: UnsafeMutablePointer<curl_slist>?
         defer { curl_slist_free_all(headers) }
@@ -85,26 +84,26 @@ final class WebClient {
         return lines
     }
 
-    private func failure(_ code: CURLcode, _ address: String) -> FetchFailure {
+    private func failure(_ code: CURLcode, _ address: String) -> SetRefusal {
         let why = String(cString: curl_easy_strerror(code))
         switch code {
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED:
-            return .refused("\(address) has more than \(ProcedureSettings.fileBytes) bytes")
+            return SetRefusal("\(address) has more than \(ProcedureSettings.fileBytes) bytes")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_UNSUPPORTED_PROTOCOL:
-            return .refused("\(address): \(why)")
+            return SetRefusal("\(address): \(why)")
         default: return .unreachable("\(address): \(why)")
         }
     }
 
-    private func answer(_ status: Int, _ address: String) throws(FetchFailure) -> Answer {
+    private func answer(_ status: Int, _ address: String) throws(SetRefusal) -> Answer {
         switch status {
         case 200: return .text(body.bytes, SetRecord.Mark(tag: header("ETag"), modified: header("Last-Modified")))
         case 304: return .unchanged
         case 404, 410: return .absent
         case 401, 403:
-            throw .refused("\(address) is refused to this device (\(status)): see the token in docs/procedures.md")
+            throw SetRefusal("\(address) is refused to this device (\(status)): see the token in docs/procedures.md")
         case 408, 429, 500...599: throw .unreachable("\(address): the server answers \(status)")
-        default: throw .refused("\(address): the server answers \(status), and only 200 replaces a file")
+        default: throw SetRefusal("\(address): the server answers \(status), and only 200 replaces a file")
         }
     }
 
