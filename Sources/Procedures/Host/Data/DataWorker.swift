@@ -42,37 +42,34 @@ struct DataWorker {
         self.isChecked = isChecked
     }
 
-    mutating func close() { store = nil }
-
     mutating func done(_ job: DataKeeper.Job) -> [DataKeeper.News] {
         hasMore = false
-        switch job {
-        case .open, .end: return opened()
-        case .save(let entries): return [saved(entries)]
-        case .trim:
-            do throws(StoreError) {
+        do throws(StoreError) {
+            switch job {
+            case .open:
+                _ = try open()
+                return [.opened]
+            case .save(let entries): return [saved(entries)]
+            case .trim:
                 let before = doubt
                 hasMore = try trim()
                 return before == doubt ? [.opened] : [.opened, .doubts(doubt)]
-            } catch {
-                return [.failed(error)]
+            case .answer(let call):
+                // Made here, because a page of entries is long.
+                answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
+                return [.answered(ProcedureCaller(call))]
+            case .end:
+                store = nil
+                return [.ended]
             }
-        case .answer(let call):
-            // Made here, because a page of entries is long.
-            answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
-            return [.answered(ProcedureCaller(call))]
+        } catch {
+            return [.failed(error)]
         }
     }
 
     private mutating func open() throws(StoreError) -> DataStore {
         if let store { return store }
-        if let folder = Folders.parent(of: path) {
-            do throws(SystemCallError) {
-                try Folders.make(folder)
-            } catch {
-                throw StoreError(.unavailable, "\(folder): \(error)")
-            }
-        }
+        if let folder = Folders.parent(of: path) { try make(folder) }
         if wasOpen, DataFile.isEmpty(path) ?? true {
             throw StoreError(
                 .damaged,
@@ -84,12 +81,9 @@ struct DataWorker {
         return new
     }
 
-    private mutating func opened() -> [DataKeeper.News] {
-        do throws(StoreError) {
-            _ = try open()
-            return [.opened]
-        } catch {
-            return [.failed(error)]
+    private func make(_ folder: String) throws(StoreError) {
+        do throws(SystemCallError) { try Folders.make(folder) } catch {
+            throw StoreError(.unavailable, "\(folder): \(error)")
         }
     }
 
@@ -174,11 +168,7 @@ struct DataWorker {
     /// Copies the file into the folder `backups` beside it, and keeps the newest copies.
     mutating func backUp() throws(StoreError) -> JSONValue {
         let folder = "\(Folders.parent(of: path) ?? ".")/backups"
-        do throws(SystemCallError) {
-            try Folders.make(folder)
-        } catch {
-            throw StoreError(.unavailable, "\(folder): \(error)")
-        }
+        try make(folder)
         let date = EntryDate(milliseconds: clock().wall)?.description ?? "backup"
         let copy = "\(folder)/\(date.filter { $0 != ":" }).db"
         try open().backUp(to: copy)

@@ -99,8 +99,8 @@ package final class ProcedureHost {
             environment: inherited
         )
         fetched = FetchedProcedures(taker, waker)
-        keeper = try DataKeeper("data", answers, waker) { DataWorker(data, settings, answers, isChecked: true) }
-        reader = try DataKeeper("data-reader", answers, waker) { DataWorker(data, settings, answers, isChecked: false) }
+        keeper = DataKeeper("data", answers, waker, DataWorker(data, settings, answers, isChecked: true))
+        reader = DataKeeper("data-reader", answers, waker, DataWorker(data, settings, answers, isChecked: false))
         var bounds = ClientConversation.Bounds()
         bounds.putAsideBytes = Self.longLine
         link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: .milliseconds(10))
