@@ -22,19 +22,18 @@ struct ScriptReport: Sendable, Equatable {
     /// A file that it has loaded, below the folder.
     var loadedFile: String?
 
-    init() {}
-
-    init(_ json: JSONValue) {
+    /// Takes what a later report says.
+    mutating func take(_ json: JSONValue) {
         let members = json.objectValue ?? [:]
-        isLoaded = members["loaded"]?.boolValue
-        isReleased = members["released"]?.boolValue
-        calls = members["calls"]?.integerValue.map(Int.init)
-        answers = members["answers"]?.integerValue.map(Int.init)
-        droppedLines = members["dropped"]?.integerValue.map(Int.init)
-        error = members["error"]?.stringValue
-        limit = members["limit"]?.stringValue
-        place = members["place"]?.objectValue
-        loadedFile = members["file"]?.stringValue
+        isLoaded = members["loaded"]?.boolValue ?? isLoaded
+        isReleased = members["released"]?.boolValue ?? isReleased
+        calls = members["calls"]?.integerValue.map(Int.init) ?? calls
+        answers = members["answers"]?.integerValue.map(Int.init) ?? answers
+        droppedLines = members["dropped"]?.integerValue.map(Int.init) ?? droppedLines
+        error = members["error"]?.stringValue ?? error
+        limit = members["limit"]?.stringValue ?? limit
+        place = members["place"]?.objectValue ?? place
+        loadedFile = members["file"]?.stringValue ?? loadedFile
     }
 
     var json: JSONValue {

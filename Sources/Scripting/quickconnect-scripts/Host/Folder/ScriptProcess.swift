@@ -41,16 +41,8 @@ final class ScriptProcess {
 
     private func take(_ line: String) {
         guard let json = try? JSONParser.parse(line) else { return }
-        let new = ScriptReport(json)
-        if let file = new.loadedFile { loadedFiles.insert(file) }
-        report.isLoaded = new.isLoaded ?? report.isLoaded
-        report.isReleased = new.isReleased ?? report.isReleased
-        report.calls = new.calls ?? report.calls
-        report.answers = new.answers ?? report.answers
-        report.droppedLines = new.droppedLines ?? report.droppedLines
-        report.error = new.error ?? report.error
-        report.limit = new.limit ?? report.limit
-        report.place = new.place ?? report.place
+        report.take(json)
+        if let file = report.loadedFile { loadedFiles.insert(file) }
     }
 
     var isLoaded: Bool { report.isLoaded ?? false }
