@@ -6,7 +6,13 @@ package enum Descriptor {
     /// - Returns: 0, or the error number of write(2).
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8), to: descriptor)
+    }
+
+    /// Writes all bytes, however long their reader takes.
+    /// - Returns: 0, or the error number of write(2).
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -57,13 +57,8 @@ struct MediaGetCommand: ParsableCommand {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw ExitError(local: name, SystemCallError("write")) }
-            rest = rest.dropFirst(count)
-        }
+        let code = Descriptor.write(bytes, to: descriptor)
+        guard code == 0 else { throw ExitError(local: name, SystemCallError("write", code)) }
     }
 }
 

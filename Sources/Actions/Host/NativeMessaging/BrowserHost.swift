@@ -135,15 +135,6 @@ package final class BrowserHost {
         guard let frame = MessageFrames.frame(JSONValue.object(members).text) else {
             return answer(id, .failure(CommandError(.tooLarge, "the answer is longer than a browser takes")))
         }
-        var rest = frame[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                isOpen = false
-                return
-            }
-            rest = rest.dropFirst(count)
-        }
+        if Descriptor.write(frame, to: STDOUT_FILENO) != 0 { isOpen = false }
     }
 }
