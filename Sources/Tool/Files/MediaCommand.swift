@@ -70,7 +70,7 @@ private struct MediaTable {
         [
             file["name"]?.stringValue ?? "", file["seconds"]?.numberValue.map(Self.length) ?? "-",
             file["format"]?.stringValue ?? "-", ByteCount.words(Int(file["bytes"]?.integerValue ?? 0)),
-            Self.owner(file["owner"]?.objectValue ?? [:]),
+            (file["owner"]?.objectValue ?? [:]).callerName,
         ]
     }
 
@@ -80,11 +80,14 @@ private struct MediaTable {
         let (minutes, rest) = (tenths / 600, tenths % 600)
         return "\(minutes):\(rest < 100 ? "0" : "")\(rest / 10).\(rest % 10)"
     }
+}
 
-    private static func owner(_ owner: JSONObject) -> String {
-        let user = owner["user"]?.stringValue
-        if let gateway = owner["gateway"]?.stringValue { return "\(gateway):\(user ?? "")" }
-        return user ?? "uid \(owner["uid"]?.integerValue ?? 0)"
+extension JSONObject {
+    /// A caller as rules name it: `ann`, or `web:ann`; `uid 1000` for a user without a name.
+    var callerName: String {
+        let user = self["user"]?.stringValue
+        if let gateway = self["gateway"]?.stringValue { return "\(gateway):\(user ?? "")" }
+        return user ?? "uid \(self["uid"]?.integerValue ?? 0)"
     }
 }
 

@@ -84,14 +84,8 @@ struct MacroHistoryCommand: ParsableCommand {
     private static func line(_ version: JSONObject) -> String {
         let number = version["version"]?.integerValue ?? 0
         let reverted = version["reverted"]?.integerValue.map { ", version \($0) again" } ?? ""
-        return "\(number)  \(version["time"]?.stringValue ?? "")  \(who(version["caller"]?.objectValue))\(reverted)"
-    }
-
-    private static func who(_ caller: JSONObject?) -> String {
-        guard let caller else { return "the file" }
-        let user = caller["user"]?.stringValue
-        if let gateway = caller["gateway"]?.stringValue { return "\(gateway):\(user ?? "")" }
-        return user ?? "uid \(caller["uid"]?.integerValue ?? 0)"
+        let who = version["caller"]?.objectValue?.callerName ?? "the file"
+        return "\(number)  \(version["time"]?.stringValue ?? "")  \(who)\(reverted)"
     }
 }
 

@@ -43,15 +43,10 @@ private struct ScriptTable {
         let folder = answer["folder"]?.stringValue ?? ""
         guard !scripts.isEmpty else { return "No scripts in \(folder).\n\(limits)" }
         let titles = ["SCRIPT", "STATE", "UP", "MEMORY", "CPU", "CALLS", "ANSWERS", "RESTARTS"]
-        let rows = [titles] + scripts.map(row)
-        let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let rows = Table.columns([titles] + scripts.map(row), right: Set(2..<titles.count)).split(separator: "\n")
         var lines: [String] = []
         for (row, script) in zip(rows, [nil] + scripts.map(Optional.some)) {
-            let cells = row.enumerated().map { column, cell in
-                let space = String(repeating: " ", count: widths[column] - cell.count)
-                return column < 2 ? cell + space : space + cell
-            }
-            lines.append(cells.joined(separator: "  "))
+            lines.append(String(row))
             if let error = script?["error"]?.stringValue {
                 lines += error.wrapped(to: max(width - 4, 20)).map { "    \($0)" }
             }
