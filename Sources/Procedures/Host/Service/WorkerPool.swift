@@ -199,8 +199,7 @@ final class WorkerPool {
 
     private func handle(_ news: WorkerProcess.News, of worker: WorkerProcess) {
         switch news {
-        case .answer(let task, let result): answers.append(.result(task.call, result))
-        case .longAnswer(let task, let line): answers.append(.line(task.call, line))
+        case .answer(let answer): answers.append(answer)
         case .ended(let task, let end):
             if let task { fail(task.call, .scriptFailed, "\(task.name) has no answer: \(end)") }
             return drop { $0 === worker }

@@ -17,9 +17,7 @@ final class WorkerProcess {
 
     /// Its answer, or how it ended.
     enum News {
-        case answer(Task, Result<JSONValue, HandlerCall.Failure>)
-        /// An answer that is too long to be parsed here.
-        case longAnswer(Task, [UInt8])
+        case answer(WorkerPool.Answer)
         case ended(Task?, String)
     }
 
@@ -80,11 +78,11 @@ final class WorkerProcess {
         idleSince = .now
         if line.count > Self.longAnswer {
             isSpent = line.starts(with: Array(ProcedureWorker.lastAnswer.utf8))
-            return .longAnswer(task, Array(line))
+            return .answer(.line(task.call, Array(line)))
         }
         let json = Self.parsed(line)
         isSpent = json.objectValue?["isLast"] == true
-        return .answer(task, Self.result(json))
+        return .answer(.result(task.call, Self.result(json)))
     }
 
     private static func parsed(_ line: UnsafeBufferPointer<UInt8>) -> JSONValue {

@@ -115,9 +115,7 @@ package struct ProcedureTest {
 
     private func problem(of one: Case, _ name: String) -> String? {
         let data = "\(self.data)/data.db"
-        defer {
-            for ending in ["", "-wal", "-shm"] { unlink(data + ending) }
-        }
+        defer { for file in DataFile.files(of: data) { unlink(file) } }
         do throws(StoreError) {
             try DataStore(data).save(one.entries)
         } catch {
