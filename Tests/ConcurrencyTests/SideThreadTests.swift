@@ -27,6 +27,25 @@ struct SideThreadTests {
         #expect(try #require(values.firstIndex(of: "ann")) <= 2, "\(values)")
     }
 
+    @Test func `what comes first waits for no peer's turn`() async throws {
+        let thread = SideThread<String>("side") {}
+        let gate = DispatchSemaphore(value: 0)
+        thread.run(for: "ann") {
+            gate.wait()
+            return "ann"
+        }
+        for peer in ["bob", "eve"] { thread.run(for: peer) { peer } }
+        for number in 1...2 { thread.runFirst { "own \(number)" } }
+        gate.signal()
+        var values: [String] = []
+        try await eventually("all are done") {
+            values += thread.takeValues()
+            return values.count == 5
+        }
+        // The thread may have begun with them.
+        #expect(values.filter { $0 != "ann" } == ["own 1", "own 2", "bob", "eve"], "\(values)")
+    }
+
     @Test func `who may not have its turn holds up nobody, and has it later`() async throws {
         let isOpen = Atomic<Bool>(false)
         let thread = SideThread<String>("side", mayRun: { $0 != "bob" || isOpen.load(ordering: .relaxed) }) {}

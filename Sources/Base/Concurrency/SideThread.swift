@@ -7,10 +7,16 @@ package final class SideThread<Value: Sendable>: Sendable {
     package typealias Job = @Sendable () -> Value
 
     private struct State: Sendable {
+        /// What comes before the peers' jobs.
+        var first: [Job] = []
         var jobs = Ring<String, Job>()
         var values: [Value] = []
         var isStarted = false
         var isOver = false
+
+        mutating func next(_ mayRun: (String) -> Bool) -> Job? {
+            first.isEmpty ? jobs.next(where: mayRun) : first.removeFirst()
+        }
     }
 
     private let state = Monitor(State())
@@ -51,12 +57,17 @@ package final class SideThread<Value: Sendable>: Sendable {
     }
 
     /// How many jobs wait.
-    package var waitingCount: Int { state.withLock { $0.jobs.count } }
+    package var waitingCount: Int { state.withLock { $0.jobs.count + $0.first.count } }
 
     /// Asks for a job, after all others of that peer.
-    package func run(for peer: String, _ job: @escaping Job) {
+    package func run(for peer: String, _ job: @escaping Job) { add { $0.jobs.append(job, of: peer) } }
+
+    /// Asks for a job of nobody's, before those of all peers, in the order in which such jobs came.
+    package func runFirst(_ job: @escaping Job) { add { $0.first.append(job) } }
+
+    private func add(_ append: (inout State) -> Void) {
         let isStarted = state.withLock { state in
-            state.jobs.append(job, of: peer)
+            append(&state)
             return state.isStarted
         }
         if isStarted { state.notifyOne() } else { start() }
@@ -71,7 +82,7 @@ package final class SideThread<Value: Sendable>: Sendable {
         guard isFirst, startThread(name, { Self.work(state, mayRun, wake) }) != 0 else { return }
         // No thread can be started: late is better than never. Jobs may ask for jobs, and so does the next call.
         state.withLock { $0.isStarted = false }
-        while let job = state.withLock({ $0.jobs.next(where: mayRun) }) { Self.work(job, state, wake) }
+        while let job = state.withLock({ $0.next(mayRun) }) { Self.work(job, state, wake) }
     }
 
     /// Peers may have their turns that might not before.
@@ -109,7 +120,7 @@ package final class SideThread<Value: Sendable>: Sendable {
     private static func next(_ state: Monitor<State>, _ mayRun: (String) -> Bool) -> Job? {
         state.wait { state in
             if state.isOver { return .go(nil) }
-            return state.jobs.next(where: mayRun).map { .go($0) } ?? .wait(until: nil)
+            return state.next(mayRun).map { .go($0) } ?? .wait(until: nil)
         }
     }
 }

@@ -5,7 +5,8 @@ internal import Linux
 internal import QuickConnectClient
 internal import Synchronization
 
-/// A thread that reads or writes the data, so that a slow disk delays nothing else. The callers and the host itself take turns.
+/// A thread that reads or writes the data, so that a slow disk delays nothing else. What the host has to keep comes first,
+/// then callers take turns, also with what is only tidied up.
 final class DataKeeper: Sendable {
     enum Job: Sendable {
         /// Open the file, and read it completely.
@@ -42,18 +43,22 @@ final class DataKeeper: Sendable {
         thread = SideThread(name, mayRun: { $0.isEmpty || !answers.isFull(for: $0) }) { waker.wake() }
     }
 
-    /// The host's own jobs stay in their order.
-    func order(_ job: Job) { run(job, for: "") }
+    /// A job of the host itself.
+    func order(_ job: Job) {
+        if case .trim = job {
+            thread.run(for: "") { [self] in done(job) }
+        } else {
+            thread.runFirst { [self] in done(job) }
+        }
+    }
 
     /// Answers a call to the handler `data`.
-    func ask(_ call: HandlerCall) { run(.answer(call), for: call.callerName) }
+    func ask(_ call: HandlerCall) { thread.run(for: call.callerName) { [self] in done(.answer(call)) } }
 
-    private func run(_ job: Job, for caller: String) {
-        thread.run(for: caller) { [self] in
-            let (news, hasMore) = worker.withLock { ($0.done(job), $0.hasMore) }
-            if hasMore { order(.trim) }
-            return news
-        }
+    private func done(_ job: Job) -> [News] {
+        let (news, hasMore) = worker.withLock { ($0.done(job), $0.hasMore) }
+        if hasMore { order(.trim) }
+        return news
     }
 
     func takeNews() -> [News] { thread.takeValues().flatMap(\.self) }
