@@ -22,7 +22,7 @@ final class PageConnection: Worker {
     /// What of this is counted in the holding.
     private var counted = 0
     /// Looks whether the page is there, from its first lease on.
-    private var presence: Presence?
+    private var presence: PagePresence?
     /// For the end of a message while the user's share is used up, or for what a page has left behind.
     private var deadline: Scheduled<Void>?
     var isWaiting = false
@@ -273,7 +273,7 @@ final class PageConnection: Worker {
         bytes.withUnsafeReadableBytes { bytes in
             splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { line in
                 guard case .line(let line) = line, !line.isEmpty else { return }
-                guard !Presence.isLease(line) else { return watchPresence() }
+                guard !PagePresence.isLease(line) else { return watchPresence() }
                 FrameWriter.append(.text, UnsafeRawBufferPointer(line), to: &frames)
             }
         }
@@ -283,7 +283,7 @@ final class PageConnection: Worker {
     /// From now on something runs only as long as the page is there.
     private func watchPresence() {
         guard presence == nil else { return }
-        presence = Presence(page) { [weak self] in self?.state == .open }
+        presence = PagePresence(page) { [weak self] in self?.state == .open }
     }
 
     func daemonIsGone() {

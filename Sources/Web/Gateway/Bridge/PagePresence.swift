@@ -7,7 +7,7 @@ internal import QuickConnect
 /// A page that is closed says so. One whose network is gone says nothing, and for other pages it is enough that the
 /// kernel finds out after a minute. Pings wake its telephone, so only a page with a lease gets them; a browser answers
 /// them by itself, and through proxies (RFC 6455 5.5.2).
-final class Presence {
+final class PagePresence {
     /// When anything came from the page last.
     var lastHeard = NIODeadline.now()
 
