@@ -329,7 +329,8 @@ struct PickerTests {
             // Later with each one, from before the picker has the call until its process begins.
             for _ in 0..<id { #expect(try await scene.daemon.connect().reply("ping", nil).value == .null) }
             caller.send("call?cmd=cancel&msg=\(id)")
-            #expect(try await caller.nextReply()?.code == "cancelled")
+            let reply = try #require(try await caller.nextReply())
+            #expect(reply.code == "cancelled", "\(id): \(reply.code ?? "") \(reply.message)")
         }
         // None is left that would be `busy` for the next one, or lie over it.
         let next = try scene.daemon.connect()

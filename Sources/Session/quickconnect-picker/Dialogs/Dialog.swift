@@ -1,3 +1,4 @@
+import Concurrency
 import JSON
 import QuickConnect
 import QuickConnectClient
@@ -40,23 +41,41 @@ extension HandlerCall.Failure {
 
 /// Shows one dialog at a time.
 final class DialogQueue: Sendable {
+    private struct Open {
+        let command: String
+        /// Settled when its call is cancelled: it is about to close.
+        let cancellation: Deferred<Void, Interruption>?
+        let closed = Promise<Void>()
+    }
+
     private let shower: any DialogShower
-    /// The command whose dialog is open.
-    private let open = Mutex<String?>(nil)
+    private let open = Mutex<Open?>(nil)
 
     init(_ shower: any DialogShower) { self.shower = shower }
 
-    /// Throws ``HandlerCall/Failure``: `busy` if a dialog is open already.
+    /// Throws ``HandlerCall/Failure``: `busy` if a dialog is open already. One whose call was cancelled is waited for.
     func ask(_ dialog: Dialog, for command: String) async throws -> [JSONValue] {
-        let other = open.withLock { open -> String? in
-            defer { open = open ?? command }
+        let own = Open(command: command, cancellation: HandlerCall.cancellation)
+        while let other = take(own) {
+            guard other.cancellation?.isSettled ?? false else {
+                let message = "another dialog is open on this display, of the command \(other.command)"
+                throw HandlerCall.Failure(.busy, message)
+            }
+            try? await other.closed.value()
+        }
+        defer {
+            open.withLock { $0 = nil }
+            own.closed.fulfil(())
+        }
+        return try await shower.show(dialog)
+    }
+
+    /// Takes the display, unless another one has it.
+    private func take(_ own: Open) -> Open? {
+        open.withLock { open in
+            defer { open = open ?? own }
             return open
         }
-        if let other {
-            throw HandlerCall.Failure(.busy, "another dialog is open on this display, of the command \(other)")
-        }
-        defer { open.withLock { $0 = nil } }
-        return try await shower.show(dialog)
     }
 
     func displayIsGone() async -> String? { await shower.displayIsGone() }
