@@ -283,7 +283,11 @@ final class PageConnection: Worker {
     /// From now on something runs only as long as the page is there.
     private func watchPresence() {
         guard presence == nil else { return }
-        presence = PagePresence(page) { [weak self] in self?.state == .open }
+        presence = PagePresence(page) { [weak self] in
+            self?.state == .open
+        } gone: { [weak self] in
+            self?.close(.policy, "nothing is heard from this page any more, and something is leased to it")
+        }
     }
 
     func daemonIsGone() {

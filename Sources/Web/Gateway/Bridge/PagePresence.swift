@@ -1,3 +1,4 @@
+internal import CLinux
 internal import NIOCore
 internal import QuickConnect
 
@@ -23,19 +24,40 @@ final class PagePresence {
     private let page: any Channel
     private let ping: ByteBuffer
     private let isOpen: () -> Bool
+    private let gone: () -> Void
+    /// How many bytes the page's machine has taken.
+    private var taken: UInt64 = 0
+    /// More than pings are, and small events.
+    private static let muchTaken: UInt64 = 4096
 
-    /// - Parameter isOpen: whether the page is still to be looked after.
-    init(_ page: any Channel, while isOpen: @escaping () -> Bool) {
+    /// - Parameters:
+    ///   - isOpen: whether the page is still to be looked after.
+    ///   - gone: called once it is not there any more.
+    init(_ page: any Channel, while isOpen: @escaping () -> Bool, gone: @escaping () -> Void) {
         var frame: [UInt8] = []
         FrameWriter.append(.ping, UnsafeRawBufferPointer(start: nil, count: 0), to: &frame)
-        (self.page, ping, self.isOpen) = (page, ByteBuffer(bytes: frame), isOpen)
+        (self.page, ping, self.isOpen, self.gone) = (page, ByteBuffer(bytes: frame), isOpen, gone)
         look()
     }
 
     private func look() {
         guard isOpen() else { return }
-        if NIODeadline.now() - lastHeard > Self.patience { return page.close(promise: nil) }
+        askKernel()
+        if NIODeadline.now() - lastHeard > Self.patience { return gone() }
         page.writeAndFlush(ping, promise: nil)
         page.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in self?.look() }
+    }
+
+    /// While its user's share is used up the gateway reads no answers; and a ping waits behind a long answer that goes
+    /// out slowly. On a Unix socket the kernel knows neither.
+    private func askKernel() {
+        var (silence, taken): (UInt32, UInt64) = (0, 0)
+        let code = try? page.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
+            qc_tcp_state($0, &silence, &taken)
+        }
+        guard code == 0 else { return }
+        let now = NIODeadline.now()
+        lastHeard = taken - self.taken >= Self.muchTaken ? now : max(lastHeard, now - .milliseconds(Int64(silence)))
+        self.taken = taken
     }
 }
