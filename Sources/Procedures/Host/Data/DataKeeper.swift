@@ -15,6 +15,8 @@ final class DataKeeper: Sendable {
         /// Delete some entries that are too old or exceed the size.
         case trim
         case answer(HandlerCall)
+        /// Tell when all before it is done.
+        case settle
         case end
     }
 
@@ -27,6 +29,7 @@ final class DataKeeper: Sendable {
         case doubts(String?)
         /// The answer to a call of that caller waits to be sent.
         case answered(ProcedureCaller)
+        case settled
         case ended
     }
 

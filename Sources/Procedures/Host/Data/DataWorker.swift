@@ -18,6 +18,8 @@ struct DataWorker {
     private var wasOpen = false
     /// Whether there is more to delete.
     private(set) var hasMore = false
+    /// Whether nothing is done any more: what still waits was not promised to anybody.
+    private var isOver = false
     private let clock: @Sendable () -> ClockReading
     private var trust: ClockTrust
     /// Why nothing is deleted by age.
@@ -44,6 +46,7 @@ struct DataWorker {
 
     mutating func done(_ job: DataKeeper.Job) -> [DataKeeper.News] {
         hasMore = false
+        guard !isOver else { return [] }
         do throws(StoreError) {
             switch job {
             case .open:
@@ -58,8 +61,9 @@ struct DataWorker {
                 // Made here, because a page of entries is long.
                 answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
                 return [.answered(ProcedureCaller(call))]
+            case .settle: return [.settled]
             case .end:
-                store = nil
+                (store, isOver) = (nil, true)
                 return [.ended]
             }
         } catch {

@@ -53,8 +53,9 @@ struct EventRecorder {
     }
 
     /// The entries to write now, in order; nil if there are none.
+    /// - Parameter evenFew: at the end, also behind others that are being written.
     mutating func takeBatch(at now: ContinuousClock.Instant, evenFew: Bool = false) -> [Entry]? {
-        guard !isSaving, !pending.isEmpty, evenFew || nextMoment.map({ $0 <= now }) ?? false else { return nil }
+        guard !pending.isEmpty, evenFew || nextMoment.map({ $0 <= now }) ?? false else { return nil }
         isSaving = true
         retryAt = nil
         let batch = Array(pending.prefix(Self.batch))

@@ -15,6 +15,11 @@ extension ProcedureHost {
         if fetched.isWanted { fetched.look() }
     }
 
+    /// What has come by now, behind what is being written.
+    func saveRest() {
+        while let batch = recorder.takeBatch(at: .now, evenFew: true) { keeper.order(.save(batch)) }
+    }
+
     func handle(_ news: DataKeeper.News) {
         switch news {
         case .opened: dataProblem = nil
@@ -26,6 +31,11 @@ extension ProcedureHost {
             report(recorder.didSave(count))
         case .notSaved(let entries, let error): report(recorder.didNotSave(entries, error, at: .now))
         case .answered(let peer): asked.add(-1, to: peer)
+        case .settled:
+            // Until a turn of the loop has read nothing more: what the daemon had sent by the signal.
+            let isAll = recorder.pending.isEmpty && events.isEmpty || .now >= readsUntil
+            saveRest()
+            keeper.order(isAll ? .end : .settle)
         case .ended: isOver = true
         }
     }

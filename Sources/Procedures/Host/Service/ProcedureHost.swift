@@ -45,8 +45,10 @@ package final class ProcedureHost {
     private(set) var notice: String?
     private let data: String
     private(set) var isEnding = false
+    /// How long what the daemon sends is still recorded, once it ends.
+    private(set) var readsUntil = ContinuousClock.now
     /// What the daemon has said and was not handled yet.
-    private var events: ArraySlice<ClientConversation.Event> = []
+    private(set) var events: ArraySlice<ClientConversation.Event> = []
     var isOver = false
 
     /// Longer lines are parsed by another thread.
@@ -243,11 +245,9 @@ package final class ProcedureHost {
         manager.stopping("writing what was recorded")
         pool.end()
         for answer in pool.takeAnswers() { give(answer) }
-        while let batch = recorder.takeBatch(at: .now, evenFew: true) {
-            keeper.order(.save(batch))
-            _ = recorder.didSave(0)
-        }
-        keeper.order(.end)
+        readsUntil = .now + Self.restTime
+        saveRest()
+        keeper.order(.settle)
     }
 
     // MARK: The daemon
