@@ -1,3 +1,4 @@
+import Concurrency
 import JSON
 import QuickConnect
 
@@ -11,6 +12,15 @@ struct SimulateBCO: WaitingBCO {
     let bound: SimulatedHardware
     /// The path of a file of the media folder. Blocks; fails with `invalid` or `notFound`.
     let mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
+    private let thread = SideThread<Void>("qc-tracks", wake: {})
+
+    init(
+        inputs: [SimulatedInput],
+        bound: SimulatedHardware,
+        mediaPath: @escaping @Sendable (_ name: String) throws(CommandError) -> String
+    ) {
+        (self.inputs, self.bound, self.mediaPath) = (inputs, bound, mediaPath)
+    }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         guard !call.argument(0).isNull else {
@@ -22,9 +32,7 @@ struct SimulateBCO: WaitingBCO {
                 bound.followers().contains(name)
             {
                 let (mediaPath, follow) = (mediaPath, bound.follow)
-                return .wait { () async throws(CommandError) in
-                    .result(try follow(name, try mediaPath(track), track) ?? .null)
-                }
+                return read { () throws(CommandError) in try follow(name, try mediaPath(track), track) ?? .null }
             }
             if let name = call.string(0), let value = try bound.simulate(name, call[1]) {
                 return .now(.result(value))
@@ -35,17 +43,24 @@ struct SimulateBCO: WaitingBCO {
         if let track = call.string(1) {
             guard track != SimulatedInput.defaultTrack else { return set(input, nil) }
             let mediaPath = mediaPath
-            return .wait { () async throws(CommandError) in
+            return read { () throws(CommandError) in
                 let path = try mediaPath(track)
                 if let mistake = input.mistake(path) {
                     throw CommandError(.invalid, "\(track) is no track of '\(input.name)': it \(mistake)")
                 }
                 input.set(.track(path: path, name: track))
-                return .result(input.json)
+                return input.json
             }
         }
         guard !call.argument(1).isNull else { return .now(.result(input.json)) }
         return set(input, .held(try numbers(of: input, call)))
+    }
+
+    /// A track may be long, and the threads of tasks are everybody's.
+    private func read(_ work: @escaping @Sendable () throws(CommandError) -> JSONValue) -> Awaited<BusinessOutcome> {
+        let answer = Promise<BusinessOutcome>()
+        thread.run(for: "") { answer.settle { () throws(CommandError) in .result(try work()) } }
+        return .promise(answer, onCancel: {})
     }
 
     private func all() throws(CommandError) -> JSONValue {

@@ -21,15 +21,15 @@ extension MappingTable {
                 let plan = try OutputPlan(new, for: time, of: value)
                 let isHeld = value.hasLease && (plan.later.isEmpty || plan.isPattern) && plan.first != value.initial
                 guard isHeld else { continue }
-                warnings.append(
-                    ConfigurationMistake(
-                        """
-                        the schedule '\(name)' sets '\(output)', whose lease ends with the call: it returns to its default at \
-                        once. A time keeps it: [\(output), \(new.text.shortened), {for: 5s}]
-                        """,
-                        at: location
-                    )
-                )
+                let remedy =
+                    plan.isPattern
+                    ? "A pattern has no time of its own to keep it; take a lamp without 'lease'"
+                    : "A time keeps it: [\(output), \(new.text.shortened), {for: 5s}]"
+                let says = """
+                    the schedule '\(name)' sets '\(output)', whose lease ends with the call: it returns to its default at \
+                    once. \(remedy)
+                    """
+                warnings.append(ConfigurationMistake(says, at: location))
             } catch {
                 mistakes.append(ConfigurationMistake("the schedule '\(name)': \(error.message)", at: location))
             }

@@ -29,7 +29,8 @@ package final class InputEvents: Sendable {
             defer { declared = new }
             return declared != new
         }
-        guard let folders, isChanged else { return }
+        // A thread that could not be started is tried again.
+        guard let folders, isChanged || !new.isEmpty && !thread.isRunning else { return }
         do throws(Interruption) {
             try thread.run({ $0.adopt(new) }) { [store, events, logger] in
                 InputThread(folders, store, events, logger: logger)
