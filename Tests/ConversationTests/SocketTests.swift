@@ -250,6 +250,7 @@ struct SocketTests {
             ("[lamp, 7]", "/0: expected value, true or false, or a pattern in ms"),
             ("[lamp, [200, 0]]", "/0/1: expected whole milliseconds"),
             ("[lamp, true, {for: 2h}]", "/1/for: expected for,"),
+            ("[lamp, true, {fro: 5s}]", "/1/fro: expected for, a time such as 5s; got fro"),
         ] {
             let (exit, errors) = try await check(call)
             #expect(exit == .status(2) && errors.contains("a.yaml:5:40: the schedule 'night': \(says)"), "\(errors)")
@@ -264,6 +265,8 @@ struct SocketTests {
         ] { #expect(errors.contains(says), "\(errors)") }
         #expect(!(try await check("[motor, true, {for: 5s}]").errors.contains("whose lease")))
         #expect(!(try await check("[lamp, true]").errors.contains("whose lease")))
+        let pattern = try await check("[motor, [200, 100, 200]]")
+        #expect(pattern.exit == .status(0) && pattern.errors.contains("declare 'motor' without 'lease'"), "\(pattern)")
     }
 
     @Test func `a check tells the mistakes of settings and of mappings at once`() async throws {

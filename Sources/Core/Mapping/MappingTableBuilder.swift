@@ -302,8 +302,3 @@ extension [ConfigurationMistake] {
         sorted { $0.location < $1.location }
     }
 }
-
-extension String {
-    /// Of a path.
-    fileprivate var lastComponent: Substring { split(separator: "/").last ?? self[...] }
-}

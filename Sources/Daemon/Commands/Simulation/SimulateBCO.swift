@@ -32,7 +32,9 @@ struct SimulateBCO: WaitingBCO {
                 bound.followers().contains(name)
             {
                 let (mediaPath, follow) = (mediaPath, bound.follow)
-                return read { () throws(CommandError) in try follow(name, try mediaPath(track), track) ?? .null }
+                return read(for: call.caller) { () throws(CommandError) in
+                    try follow(name, try mediaPath(track), track) ?? .null
+                }
             }
             if let name = call.string(0), let value = try bound.simulate(name, call[1]) {
                 return .now(.result(value))
@@ -43,7 +45,7 @@ struct SimulateBCO: WaitingBCO {
         if let track = call.string(1) {
             guard track != SimulatedInput.defaultTrack else { return set(input, nil) }
             let mediaPath = mediaPath
-            return read { () throws(CommandError) in
+            return read(for: call.caller) { () throws(CommandError) in
                 let path = try mediaPath(track)
                 if let mistake = input.mistake(path) {
                     throw CommandError(.invalid, "\(track) is no track of '\(input.name)': it \(mistake)")
@@ -56,10 +58,16 @@ struct SimulateBCO: WaitingBCO {
         return set(input, .held(try numbers(of: input, call)))
     }
 
-    /// A track may be long, and the threads of tasks are everybody's.
-    private func read(_ work: @escaping @Sendable () throws(CommandError) -> JSONValue) -> Awaited<BusinessOutcome> {
+    /// A track may be long, and the threads of tasks are everybody's. What nobody waits for any more is not read.
+    private func read(
+        for caller: Caller,
+        _ work: @escaping @Sendable () throws(CommandError) -> JSONValue
+    ) -> Awaited<BusinessOutcome> {
         let answer = Promise<BusinessOutcome>()
-        thread.run(for: "") { answer.settle { () throws(CommandError) in .result(try work()) } }
+        thread.run(for: caller.owner.text) {
+            guard !answer.isSettled else { return }
+            answer.settle { () throws(CommandError) in .result(try work()) }
+        }
         return .promise(answer, onCancel: {})
     }
 

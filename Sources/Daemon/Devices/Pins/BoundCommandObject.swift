@@ -25,7 +25,7 @@ package struct BoundCommandObject: WaitingBCO {
             let source = declaration.binding?.key ?? "its hardware"
             throw CommandError(.unsupported, "'\(name)' cannot be set: it is read from \(source)")
         }
-        let time = try time(call)
+        let time = try OutputPlan.time(of: call[1]?.objectValue, at: call.field(1))
         let plan = try value.map { value throws(CommandError) in try OutputPlan(value, for: time, of: declaration) }
         return answer(
             try hardware.set(name, declaration, for: call.connection) { [declaration] now throws(CommandError) in
@@ -35,14 +35,6 @@ package struct BoundCommandObject: WaitingBCO {
                 return try OutputPlan(sum, for: time, of: declaration)
             }
         )
-    }
-
-    private func time(_ call: borrowing Call) throws(CommandError) -> JSONValue? {
-        guard let options = call[1]?.objectValue else { return nil }
-        for (option, _) in options where option != "for" && option != "add" {
-            throw .invalid("\(call.field(1))/\(option)", expected: "for, a time such as 5s", got: option.shortened)
-        }
-        return options["for"]
     }
 
     private func answer(_ value: Promise<JSONValue>) -> Awaited<BusinessOutcome> {

@@ -20,6 +20,15 @@ package struct OutputPlan: Sendable, Equatable {
     private static let maxStep = 10_000
     private static let maxTime = Duration.seconds(3600)
 
+    /// The option `for`; nil if it is not there. Throws `invalid` for another option.
+    /// - Parameter field: where the options stand, as a JSON pointer.
+    static func time(of options: JSONObject?, at field: String) throws(CommandError) -> JSONValue? {
+        for (option, _) in options ?? [:] where option != "for" && option != "add" {
+            throw .invalid("\(field)/\(option)", expected: "for, a time such as 5s", got: option.shortened)
+        }
+        return options?["for"]
+    }
+
     /// - Parameters:
     ///   - value: what a call has sent.
     ///   - time: the option `for`, as text.

@@ -16,14 +16,15 @@ extension MappingTable {
                 mistakes.append(ConfigurationMistake(says, at: location))
                 continue
             }
-            let time = call.parameters.dropFirst().first?.objectValue?["for"]
             do throws(CommandError) {
+                let options = call.parameters.dropFirst().first?.objectValue
+                let time = try OutputPlan.time(of: options, at: "/1")
                 let plan = try OutputPlan(new, for: time, of: value)
                 let isHeld = value.hasLease && (plan.later.isEmpty || plan.isPattern) && plan.first != value.initial
                 guard isHeld else { continue }
                 let remedy =
                     plan.isPattern
-                    ? "A pattern has no time of its own to keep it; take a lamp without 'lease'"
+                    ? "A pattern takes no time: declare '\(output)' without 'lease'"
                     : "A time keeps it: [\(output), \(new.text.shortened), {for: 5s}]"
                 let says = """
                     the schedule '\(name)' sets '\(output)', whose lease ends with the call: it returns to its default at \

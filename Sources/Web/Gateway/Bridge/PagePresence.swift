@@ -57,7 +57,8 @@ final class PagePresence {
         }
         guard code == 0 else { return }
         let now = NIODeadline.now()
-        lastHeard = taken - self.taken >= Self.muchTaken ? now : max(lastHeard, now - .milliseconds(Int64(silence)))
+        let hasTakenMuch = taken >= self.taken &+ Self.muchTaken
+        lastHeard = hasTakenMuch ? now : max(lastHeard, now - .milliseconds(Int64(silence)))
         self.taken = taken
     }
 }
