@@ -70,6 +70,16 @@ struct UnitLimitTests {
         #expect((procedures.parallel + 1) * procedures.memoryBytes + (64 << 20) <= data)
     }
 
+    /// Asked to abort, a frozen process goes on for a moment; and what is leased by it goes on until it ends.
+    @Test(arguments: ["quickconnectd", "user/quickconnectd", "quickconnect-web", "quickconnect-mqtt"])
+    func `a frozen one that sets outputs for others is killed`(name: String) throws {
+        #expect(try Self.unit(name).settings["WatchdogSignal"] == "SIGKILL")
+    }
+
+    @Test func `a motor that a page has set does not wait long for a frozen gateway`() throws {
+        #expect(try Self.unit("quickconnect-web").settings["WatchdogSec"] == "20")
+    }
+
     @Test(arguments: ["scripts", "data", "web", "mqtt", "sync"])
     func `below run there is only what is listed`(name: String) throws {
         let settings = try Self.unit("quickconnect-\(name)").settings
