@@ -37,6 +37,17 @@ import Testing
         #expect(answer?.contains(#""responseId":"2""#) == true, "\(answer ?? "")")
     }
 
+    @Test func `the gateway hears of a page's first lease, and when there is none any more`() async throws {
+        let web = try await WebProcess(WebProcess.Options(mappings: Self.motor, commands: ["motor"]))
+        let gateway = try SocketClient(path: web.folder("web.sock"))
+        #expect(try await gateway.ask(#"call?cmd=actFor&msg=["ann",{"leases":true}]&id=1"#) != nil)
+        for (value, told) in [(true, #"{"lease":true}"#), (true, nil), (false, #"{"lease":false}"#)] {
+            gateway.send(#"{"handlerName":"motor","data":[\#(value)],"callbackId":"1"}"#)
+            if let told { #expect(try await gateway.next() == told) }
+            #expect(try await gateway.next() == #"{"responseId":"1","responseData":\#(value)}"#)
+        }
+    }
+
     /// Awaits a ping; what comes before it is the answer of the daemon, and no line between it and the gateway.
     private func answer(_ page: WebConnection) async throws {
         while let frame = try await page.frame() {

@@ -54,7 +54,22 @@ private final class RecordedPin: OutputPin {
         declaration(.boolean, GPIOBinding(.named("GPIO27"), isOutput: true), initial: false)
     }
 
-    private final class Somebody {}
+    private final class Somebody: CallConnection {
+        let caller = Caller.daemon
+        let socketRule: SocketRule? = nil
+        let process: CallingProcess? = nil
+        let (isClosed, answers) = (false, false)
+        let told = Mutex<[Bool]>([])
+
+        func whenClosed(_: @escaping @Sendable () -> Void) {}
+        func interruptCalls(id: String?, with _: CommandError) {}
+        func act(for _: String, groups _: Set<String>, hearsLeases _: Bool) throws(CommandError) {}
+        func lease(begins: Bool) { told.withLock { $0.append(begins) } }
+        func report(_: CommandError, of _: String, form _: WireForm) {}
+        func send(_: Event, form _: WireForm) {}
+        func callHandler(_: String, _: borrowing Call, in _: Phase, for _: any AnswerReceiver) -> Int { 0 }
+        func forgetAnswer(_: Int) {}
+    }
 
     private func leased() -> ValueDeclaration {
         var lamp = lamp
@@ -98,13 +113,31 @@ private final class RecordedPin: OutputPin {
     @Test func `a lease has a holder, but a set for a time has none`() throws {
         let (lamp, connection) = (leased(), Somebody())
         let output = BoundOutput("lamp", lamp, pins, value: false)
-        try output.begin(OutputPlan(true, for: nil, of: lamp), of: ObjectIdentifier(connection))
-        #expect(output.holder == ObjectIdentifier(connection))
-        try output.begin(OutputPlan(true, for: "500ms", of: lamp), of: ObjectIdentifier(connection))
-        #expect(output.holder == nil)
+        try output.begin(OutputPlan(true, for: nil, of: lamp), of: connection)
+        #expect(output.lease?.holder == ObjectIdentifier(connection))
+        try output.begin(OutputPlan(true, for: "500ms", of: lamp), of: connection)
+        #expect(output.lease == nil)
         let other = BoundOutput("other", self.lamp, pins, value: false)
-        try other.begin(OutputPlan(true, for: nil, of: self.lamp), of: ObjectIdentifier(connection))
-        #expect(other.holder == nil)
+        try other.begin(OutputPlan(true, for: nil, of: self.lamp), of: connection)
+        #expect(other.lease == nil)
+    }
+
+    @Test func `a connection is told of each lease, and of its end`() throws {
+        let (lamp, one, two) = (leased(), Somebody(), Somebody())
+        let output = BoundOutput("lamp", lamp, pins, value: false)
+        func set(_ value: JSONValue, of connection: Somebody) throws {
+            try output.begin(OutputPlan(value, for: nil, of: lamp), of: connection)
+        }
+        try set(true, of: one)
+        try set(true, of: two)
+        #expect(one.told.withLock { $0 } == [true, false])
+        // A default needs nobody.
+        try set(false, of: one)
+        #expect(one.told.withLock { $0 } == [true, false])
+        #expect(two.told.withLock { $0 } == [true, false])
+        try set([200], of: one)
+        _ = finish(output)
+        #expect(one.told.withLock { $0 } == [true, false, true, false])
     }
 
     @Test func `what has gone says so, and is found again`() throws {

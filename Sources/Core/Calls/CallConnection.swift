@@ -20,12 +20,12 @@ public protocol CallConnection: AnyObject, Sendable {
 
     /// Makes a gateway's connection act for one of its users from now on: `actFor`. Throws `denied` on another socket,
     /// the second time, and if another call came first.
-    /// - Parameter hearsLeases: whether it is told once something is leased to it, so that it finds out soon when its user
+    /// - Parameter hearsLeases: whether it is told when something is leased to it, so that it finds out soon when its user
     ///   is gone.
     func act(for user: String, groups: Set<String>, hearsLeases: Bool) throws(CommandError)
 
-    /// Something is leased to it until it closes.
-    func lease()
+    /// Something is leased to it, or is not any more: as often the one as the other. Called on one thread.
+    func lease(begins: Bool)
 
     /// Tells the client of an error that none of its current calls caused, such as a right that a reload took away.
     func report(_ error: CommandError, of command: String, form: WireForm)
@@ -51,7 +51,7 @@ public protocol CallConnection: AnyObject, Sendable {
 
 extension CallConnection {
     /// Nothing more: for connections that close as soon as their client is gone.
-    public func lease() {}
+    public func lease(begins: Bool) {}
 
     /// Only forgets the answer: for connections whose handlers are not told of a cancellation.
     public func cancelAnswer(_ number: Int) { forgetAnswer(number) }

@@ -68,8 +68,9 @@ public final class SocketRule: Sendable {
 
     /// The first call on a gateway's connection. It is allowed even if the list does not name it.
     public static let actFor = "actFor"
-    /// What a gateway's connection is told, once, when something is leased to its user, if `actFor` has asked for it.
-    public static let leaseLine = "{\"lease\":true}"
+    /// What a gateway's connection is told, if `actFor` has asked for it, when the first thing is leased to its user, and
+    /// when nothing is any more.
+    public static func leaseLine(_ isLeased: Bool) -> String { "{\"lease\":\(isLeased)}" }
 
     /// `denied` if a process other than the gateway connects.
     public func refusal(ofConnectionBy caller: Caller) -> CommandError? {

@@ -29,8 +29,9 @@ public final class Connection: CallConnection {
         /// Whether the client is gone, and what it sent before is still being processed.
         var isLeft = false
         var isClosed = false
-        /// Whether it is to be told of its first lease.
+        /// Whether it is to be told whether anything is leased to it.
         var hearsLeases = false
+        var leaseCount = 0
         var closings: [@Sendable () -> Void] = []
 
         var answers: Bool { !isClosed && !inputEnded && !isLeft }
@@ -76,13 +77,13 @@ public final class Connection: CallConnection {
         state.withLock { $0.hearsLeases = hearsLeases }
     }
 
-    /// Tells a gateway that asked for it, once, that something is leased to its user.
-    public func lease() {
+    /// Tells a gateway that asked for it when the first thing is leased to its user, and when nothing is any more.
+    public func lease(begins: Bool) {
         let isNews = state.withLock { state in
-            defer { state.hearsLeases = false }
-            return state.hearsLeases && !state.isClosed
+            state.leaseCount += begins ? 1 : -1
+            return state.hearsLeases && !state.isClosed && state.leaseCount == (begins ? 1 : 0)
         }
-        if isNews { output.write { $0.append(SocketRule.leaseLine + "\n") } }
+        if isNews { output.write { $0.append(SocketRule.leaseLine(begins) + "\n") } }
     }
 
     // MARK: Input, from the connection's thread, in order

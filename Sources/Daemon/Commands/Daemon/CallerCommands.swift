@@ -31,7 +31,7 @@ package struct Identity: Sendable {
 }
 
 /// `actFor [name, {groups, leases}]`: the first call on a gateway's connection, which acts for that user from then on, and
-/// with `leases: true` is told once something is leased to it.
+/// with `leases: true` is told when something is leased to it, and when nothing is any more.
 struct ActForBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""

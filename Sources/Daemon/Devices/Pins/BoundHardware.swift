@@ -88,9 +88,8 @@ package final class BoundHardware: Sendable {
         _ plan: @escaping @Sendable (JSONValue) throws(CommandError) -> OutputPlan
     ) throws(CommandError) -> Promise<JSONValue> {
         let answer = Promise<JSONValue>()
-        let id = ObjectIdentifier(connection)
         run { thread in
-            answer.settle { () throws(CommandError) in try thread.set(name, declaration, of: id, plan) }
+            answer.settle { () throws(CommandError) in try thread.set(name, declaration, of: connection, plan) }
         }
         // Afterwards: the connection may be gone already.
         if declaration.hasLease { awaitEnd(of: connection) }
@@ -119,7 +118,6 @@ package final class BoundHardware: Sendable {
     private func awaitEnd(of connection: any CallConnection) {
         let id = ObjectIdentifier(connection)
         guard state.withLock({ $0.connections.insert(id).inserted }) else { return }
-        connection.lease()
         connection.whenClosed { [weak self] in
             guard let self else { return }
             state.withLock { _ = $0.connections.remove(id) }

@@ -2,14 +2,27 @@ import Concurrency
 import JSON
 import QuickConnect
 
+/// What an output has of the connection whose end returns it to its default, which is told of both ends of it.
+final class Lease {
+    /// Whose it is.
+    let holder: ObjectIdentifier
+    private weak var connection: (any CallConnection)?
+
+    init(_ connection: any CallConnection) {
+        (holder, self.connection) = (ObjectIdentifier(connection), connection)
+        connection.lease(begins: true)
+    }
+
+    deinit { connection?.lease(begins: false) }
+}
+
 /// An output on its thread: its pin, what it will do by itself, and whose it is.
 final class BoundOutput {
     let name: String
     let declaration: ValueDeclaration
     /// Why it cannot be set; nil: it can.
     private(set) var lack: CommandError?
-    /// The connection whose end returns it to its default.
-    private(set) var holder: ObjectIdentifier?
+    private(set) var lease: Lease?
     private var pin: (any OutputPin)?
     private let pins: any BoundPins
     private var later: ArraySlice<OutputPlan.Step> = []
@@ -50,7 +63,7 @@ final class BoundOutput {
         guard let pin, pin.isGone else { return false }
         pin.close()
         (self.pin, lack) = (nil, .gone(name))
-        (later, due, holder) = ([], nil, nil)
+        (later, due, lease) = ([], nil, nil)
         return true
     }
 
@@ -62,13 +75,15 @@ final class BoundOutput {
 
     /// Begins a plan, in place of what it did.
     /// - Parameter connection: who has set it; only leases remember it.
-    func begin(_ plan: OutputPlan, of connection: ObjectIdentifier?) throws(CommandError) {
-        (later, due, holder) = ([], nil, nil)
+    func begin(_ plan: OutputPlan, of connection: (any CallConnection)?) throws(CommandError) {
+        // Kept until there is a new one: its connection may be the same, and hears of neither then.
+        let old = lease
+        defer { withExtendedLifetime(old) {} }
+        (later, due, lease) = ([], nil, nil)
         try write(plan.first)
         (later, isPattern) = (plan.later[...], plan.isPattern)
         due = later.first.map { .now + $0.after }
-        // A robot repeats «for» and needs no lease.
-        if declaration.hasLease, plan.later.isEmpty || plan.isPattern { holder = connection }
+        if plan.isLeased(declaration) { lease = connection.map { Lease($0) } }
     }
 
     /// Does what is due.
@@ -92,7 +107,7 @@ final class BoundOutput {
 
     /// Returns it to its default. Until that is written it is tried again each second, unless it is not there any more.
     func rest() {
-        (later, due, holder) = ([], nil, nil)
+        (later, due, lease) = ([], nil, nil)
         do throws(CommandError) { try write(declaration.initial) } catch {
             if !error.isMissingPart { due = .now + Self.retryAfter }
         }

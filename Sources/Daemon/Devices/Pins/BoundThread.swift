@@ -104,7 +104,7 @@ final class BoundThread: TurnTaker {
     func set(
         _ name: String,
         _ declaration: ValueDeclaration,
-        of connection: ObjectIdentifier,
+        of connection: any CallConnection,
         _ makePlan: (JSONValue) throws(CommandError) -> OutputPlan
     ) throws(CommandError) -> JSONValue {
         guard let output = outputs[name], output.declaration == declaration else {
@@ -131,7 +131,7 @@ final class BoundThread: TurnTaker {
 
     /// A connection has ended: what it has leased returns to its default.
     func connectionEnded(_ connection: ObjectIdentifier) {
-        for output in outputs.values where output.holder == connection {
+        for output in outputs.values where output.lease?.holder == connection {
             output.rest()
             store.note(output.name, output.declaration.initial)
             report(output.lack, of: output.name)

@@ -81,4 +81,9 @@ package struct OutputPlan: Sendable, Equatable {
     }
 
     private init(first: JSONValue) { self.first = first }
+
+    /// Whether it ends with the connection that makes it. A robot repeats «for» and needs no lease, and nor does a default.
+    func isLeased(_ declaration: ValueDeclaration) -> Bool {
+        declaration.hasLease && (isPattern || later.isEmpty && first != declaration.initial)
+    }
 }

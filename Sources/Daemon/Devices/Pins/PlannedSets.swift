@@ -20,8 +20,7 @@ extension MappingTable {
                 let options = call.parameters.dropFirst().first?.objectValue
                 let time = try OutputPlan.time(of: options, at: "/1")
                 let plan = try OutputPlan(new, for: time, of: value)
-                let isHeld = value.hasLease && (plan.later.isEmpty || plan.isPattern) && plan.first != value.initial
-                guard isHeld else { continue }
+                guard plan.isLeased(value) else { continue }
                 let remedy =
                     plan.isPattern
                     ? "A pattern takes no time: declare '\(output)' without 'lease'"

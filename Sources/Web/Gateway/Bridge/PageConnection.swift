@@ -21,7 +21,7 @@ final class PageConnection: Worker {
     private let (pageReading, daemonReading): (Reading, Reading)
     /// What of this is counted in the holding.
     private var counted = 0
-    /// Looks whether the page is there, from its first lease on.
+    /// Looks whether the page is there, while something is leased to it.
     private var presence: PagePresence?
     /// For the end of a message while the user's share is used up, or for what a page has left behind.
     private var deadline: Scheduled<Void>?
@@ -273,16 +273,17 @@ final class PageConnection: Worker {
         bytes.withUnsafeReadableBytes { bytes in
             splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { line in
                 guard case .line(let line) = line, !line.isEmpty else { return }
-                guard !PagePresence.isLease(line) else { return watchPresence() }
+                if let isLeased = PagePresence.isLeased(line) { return watchPresence(isLeased) }
                 FrameWriter.append(.text, UnsafeRawBufferPointer(line), to: &frames)
             }
         }
         if !frames.isEmpty { write(frames, to: page) }
     }
 
-    /// From now on something runs only as long as the page is there.
-    private func watchPresence() {
-        guard presence == nil else { return }
+    /// What is leased runs only as long as the page is there.
+    private func watchPresence(_ isLeased: Bool) {
+        presence = nil
+        guard isLeased else { return }
         presence = PagePresence(page) { [weak self] in
             self?.state == .open
         } gone: { [weak self] in

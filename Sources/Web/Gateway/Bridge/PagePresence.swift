@@ -14,11 +14,11 @@ final class PagePresence {
 
     private static let pause = TimeAmount.seconds(2)
     private static let patience = TimeAmount.seconds(5)
-    private static let lease = Array(SocketRule.leaseLine.utf8)
+    private static let lines = [true, false].map { (isLeased: $0, line: Array(SocketRule.leaseLine($0).utf8)) }
 
-    /// Whether a line of the daemon is to the gateway, and not to the page.
-    static func isLease(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-        line.count == lease.count && line.elementsEqual(lease)
+    /// Whether something is leased to the page; nil: the daemon's line is to the page, and not to the gateway.
+    static func isLeased(_ line: UnsafeBufferPointer<UInt8>) -> Bool? {
+        lines.first { line.count == $0.line.count && line.elementsEqual($0.line) }?.isLeased
     }
 
     private let page: any Channel
