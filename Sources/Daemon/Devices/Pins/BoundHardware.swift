@@ -88,9 +88,7 @@ package final class BoundHardware: Sendable {
         _ plan: @escaping @Sendable (JSONValue) throws(CommandError) -> OutputPlan
     ) throws(CommandError) -> Promise<JSONValue> {
         let answer = Promise<JSONValue>()
-        run { thread in
-            answer.settle { () throws(CommandError) in try thread.set(name, declaration, of: connection, plan) }
-        }
+        run(for: answer) { thread throws(CommandError) in try thread.set(name, declaration, of: connection, plan) }
         // Afterwards: the connection may be gone already.
         if declaration.hasLease { awaitEnd(of: connection) }
         return answer
@@ -102,7 +100,7 @@ package final class BoundHardware: Sendable {
         if case .sensor? = try declaration(of: name).binding {
             readSensor(name, for: answer)
         } else {
-            run { thread in answer.settle { () throws(CommandError) in try thread.read(name) } }
+            run(for: answer) { thread throws(CommandError) in try thread.read(name) }
         }
         return answer
     }
@@ -204,9 +202,22 @@ package final class BoundHardware: Sendable {
     /// All that is declared, by its name.
     package var declared: [String: ValueDeclaration] { state.withLock { $0.declared } }
 
-    private func run(_ job: @escaping JobThread<BoundThread>.Job) {
+    private func run(
+        for answer: Promise<JSONValue>,
+        _ question: @escaping @Sendable (BoundThread) throws(CommandError) -> JSONValue
+    ) {
+        run(
+            { thread in answer.settle { () throws(CommandError) in try question(thread) } },
+            else: { answer.fail(.init($0)) }
+        )
+    }
+
+    private func run(
+        _ job: @escaping JobThread<BoundThread>.Job,
+        else dropped: (@Sendable (Interruption) -> Void)? = nil
+    ) {
         do throws(Interruption) {
-            try thread.run(job) { [self] in
+            try thread.run(job, else: dropped) { [self] in
                 BoundThread(
                     pins,
                     store,

@@ -32,7 +32,7 @@ package final class InputEvents: Sendable {
         // A thread that could not be started is tried again.
         guard let folders, isChanged || !new.isEmpty && !thread.isRunning else { return }
         do throws(Interruption) {
-            try thread.run({ $0.adopt(new) }) { [store, events, logger] in
+            try thread.run({ $0.adopt(new) }, else: { _ in }) { [store, events, logger] in
                 InputThread(folders, store, events, logger: logger)
             }
         } catch {
