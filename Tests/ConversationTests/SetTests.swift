@@ -148,6 +148,7 @@ struct SetTests {
             post: {parameters: [{name: name, type: string}, {name: data, type: any}], business: [PostBCO]}
             press: {event: {type: object}, post: {users: [root]}}
             door: {event: {reader: {device: usb-reader-event-kbd}}}
+            a=1: {value: {type: integer}}
             night: {schedule: {at: "22:00"}}
             warmth: {value: {type: number, sensor: {chip: cpu_thermal, input: temp1}}}
             lamp: {value: {type: boolean, gpio: {line: L1, output: true}}}
@@ -183,6 +184,20 @@ struct SetTests {
         // A decimal comma, and a unit.
         #expect(try await client(daemon, "set", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))
+        #expect(try await client(daemon, "add", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
+        // Neither is a unit.
+        for text in ["0x10", "1,2,3"] {
+            let told = try await client(daemon, "set", "level", text).errors
+            #expect(told.contains("got the string \"\(text)\""), "\(told)")
+        }
+        #expect(try await client(daemon, "set", "level", "1e400").errors.contains("'1e400' is too large"))
+        #expect(try await client(daemon, "set", "level", "--", "-5").output == "0\n")
+        #expect(try await client(daemon, "add", "level", "--", "2").output == "2\n")
+        #expect(try await client(daemon, "add", "a=1").output == "1\n")
+        let typed = try await client(daemon, "simulate", "door", "12", "34").errors
+        #expect(typed.contains("door takes one text: «quickconnect simulate door '12 34'»."), "\(typed)")
+        let near = try await client(daemon, "simulate", "dor", "1").errors
+        #expect(near.contains("did you mean 'door'?\n"), "\(near)")
         // A mistake inside of an object is no text that was taken for JSON.
         let inside = try await client(daemon, "call", "post", "press", "7")
         #expect(inside.errors.hasPrefix("quickconnect: invalid: /1: expected data, an object"), "\(inside)")

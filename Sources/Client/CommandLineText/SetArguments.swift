@@ -10,6 +10,8 @@ package enum SetArguments {
     ///   - type: the type that is declared; nil if nobody could tell.
     package static func value(of texts: [String], as type: String?) throws -> JSONValue {
         if type == "string" { return .string(texts.joined(separator: " ")) }
+        // What follows is no option, as in other programs; it may be a negative number anyway.
+        let texts = texts.first == "--" ? Array(texts.dropFirst()) : texts
         guard texts.count == 1 else {
             throw ValidationError("One VALUE is expected; in a shell, JSON with spaces is in quotes.")
         }
@@ -66,8 +68,8 @@ package enum SetArguments {
         return "'\(name)' is \(noun) and no value: «\((tool + line).map(\.shellWord).joined(separator: " "))»"
     }
 
-    /// Throws for a number with a decimal comma or a unit, which would be sent as a text.
-    private static func checkNumber(_ text: String) throws {
+    /// Throws for a number with a decimal comma or a unit, or a too large one, which would be sent as a text.
+    package static func checkNumber(_ text: String) throws {
         func number(_ text: some StringProtocol) -> String? {
             (try? JSONParser.parse(String(text)))?.numberValue == nil ? nil : String(text)
         }
@@ -75,7 +77,14 @@ package enum SetArguments {
             throw ValidationError("'\(text)' is no number, but \(pointed) is.")
         }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
-        guard let plain = number(digits), text.dropFirst(digits.count).contains(where: { !$0.isNumber }) else { return }
+        let rest = text.dropFirst(digits.count)
+        if let value = Double(text), value.isInfinite {
+            throw ValidationError("'\(text)' is too large: a number is below 1.8e308.")
+        }
+        // A unit has no digits, but for those above a line or below it.
+        guard let plain = number(digits), !rest.isEmpty,
+            !rest.contains(where: { $0.isASCII && $0.isNumber || $0 == "," })
+        else { return }
         throw ValidationError("'\(text)' is no number, but \(plain) is: the unit is that of the declaration.")
     }
 }

@@ -30,10 +30,12 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        // A name may have such a sign.
+        let isName = SetArguments.assignment(words) != nil && (try? connection.explained(words[0])) ?? nil != nil
         // A command would be run. What no number is, two words do not make one.
-        let name = SetArguments.assignment(words)?.name ?? words.first ?? ""
+        let name = (isName ? nil : SetArguments.assignment(words)?.name) ?? words.first ?? ""
         if !name.isEmpty, !name.hasPrefix("-"), words.count < 3 { try checkCounts(name) }
-        let (counted, parameters) = try Self.parts(words)
+        let (counted, parameters) = try Self.parts(words, isName: isName)
         say(try connection.call(counted, parameters).text)
     }
 
@@ -63,9 +65,11 @@ struct AddCommand: ParsableCommand {
 
     private static func parts(
         _ words: [String],
-        tool: String = "quickconnect"
+        tool: String = "quickconnect",
+        isName: Bool = false
     ) throws -> (name: String, parameters: [JSONValue]) {
-        if let (name, text) = SetArguments.assignment(words) {
+        let words = words.dropFirst().first == "--" ? [words[0]] + words.dropFirst(2) : words
+        if !isName, let (name, text) = SetArguments.assignment(words) {
             let isNumber = (try? JSONParser.parse(text))?.numberValue != nil
             let line = "\(tool) add \(name.shellWord) \(isNumber ? text : "1")"
             throw ValidationError("NAME and NUMBER are two words: «\(line)».")
@@ -76,6 +80,7 @@ struct AddCommand: ParsableCommand {
         if name.hasPrefix("-") { throw Self.unknownOption(name) }
         guard words.count == 2 else { return (name, [.null, ["add": 1]]) }
         guard let number = try? JSONParser.parse(words[1]), number.numberValue != nil else {
+            try SetArguments.checkNumber(words[1])
             throw ValidationError("'\(words[1])' is no number, such as in «\(tool) add \(name.shellWord) 1».")
         }
         return (name, [.null, ["add": number]])

@@ -53,7 +53,7 @@ struct SimulateCommand: ParsableCommand {
             return ValidationError("What is moved, and to where, are two words: «\(line)».")
         }
         let near = NearestNames.question(what, among: names)
-        let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near)."
+        let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near.isEmpty ? "." : near)"
         let isSet = (try? connection.explained(what))?["value"]?.objectValue != nil
         let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
         return ValidationError(isSet ? "\(all) A value is set: «\(call)»." : all)
@@ -64,9 +64,15 @@ struct SimulateCommand: ParsableCommand {
         guard let names = Self.numbers[what] else {
             let all = try connection.call("simulate").objectValue ?? [:]
             guard let now = all[what] else { throw nothing(what, all.names.sorted()) }
-            guard words.count <= 2 else { throw ValidationError("\(what) takes one value, such as true or 21.5.") }
             // What an event tells is not known afterwards. A code may look like a number.
             let isTyped = now == .null
+            guard words.count <= 2 else {
+                let text = words.dropFirst().joined(separator: " ")
+                let line = "quickconnect simulate \(what.shellWord) \(text.shellWord)"
+                throw ValidationError(
+                    isTyped ? "\(what) takes one text: «\(line)»." : "\(what) takes one value, such as true or 21.5."
+                )
+            }
             return [.string(what)]
                 + words.dropFirst().map { word in
                     let isText = isTyped && !word.hasPrefix("{") && !word.hasPrefix("\"")
