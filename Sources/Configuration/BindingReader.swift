@@ -12,6 +12,11 @@ private struct GPIODraft {
         FileKey("chip", \.chip) { $0.string($1, $2) },
         FileKey("line") { file, node, draft in
             draft.offset = node.text.flatMap { Int($0) }
+            let isNumber = node.json?.numberValue != nil
+            if isNumber, draft.offset.flatMap({ UInt32(exactly: $0) }) == nil {
+                file.mistake("'line' must be a name, or a whole number from 0 to \(UInt32.max)", got: node)
+                draft.offset = 0
+            }
             if draft.offset == nil { draft.line = file.string(node, "'line'") }
         },
         FileKey("output", \.gpio.isOutput) { $0.bool($1, $2) },

@@ -65,7 +65,8 @@ struct BindingTests {
         ),
         ("{type: boolean, gpio: {line: 17}}", "'gpio' needs a 'line'"),
         ("{type: boolean, gpio: {line: A, chip: B}}", "'gpio' has the name of a line, which stands without a 'chip'"),
-        ("{type: boolean, gpio: {line: -1, chip: B}}", "'gpio' needs a 'line'"),
+        ("{type: boolean, gpio: {line: -1, chip: B}}", "'line' must be a name, or a whole number from 0 to 4294967295"),
+        ("{type: boolean, gpio: {line: 99999999999999999999, chip: B}}", "'line' must be a name, or a whole number"),
         (
             "{type: boolean, gpio: {line: A-line-whose-name-no-kernel-keeps}}",
             "the kernel's names of lines have at most 31 bytes"

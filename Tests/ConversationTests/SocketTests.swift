@@ -250,6 +250,8 @@ struct SocketTests {
             ("[lamp, 7]", "/0: expected value, true or false, or a pattern in ms"),
             ("[lamp, [200, 0]]", "/0/1: expected whole milliseconds"),
             ("[lamp, true, {for: 2h}]", "/1/for: expected for,"),
+            ("[lamp, true, {for: 0.5ms}]", "/1/for: expected for,"),
+            ("[lamp, null, {add: 1}]", "/1/add: expected nothing"),
             ("[lamp, true, {fro: 5s}]", "/1/fro: expected for, a time such as 5s; got fro"),
         ] {
             let (exit, errors) = try await check(call)

@@ -9,10 +9,10 @@ extension Duration {
         guard number.allSatisfy({ ($0.isASCII && $0.isNumber) || $0 == "." }), let value = Double(number),
             value * unit.seconds <= 3660 * 24 * 3600
         else { return nil }
-        let milliseconds = Int64((value * unit.seconds * 1000).rounded())
+        let milliseconds = value * unit.seconds * 1000
         // Less is no time at all, and would end each call at once.
-        guard milliseconds > 0 else { return nil }
-        self = .milliseconds(milliseconds)
+        guard milliseconds >= 1 else { return nil }
+        self = .milliseconds(Int64(milliseconds.rounded()))
     }
 
     /// The duration in seconds.

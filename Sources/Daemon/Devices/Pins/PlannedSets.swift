@@ -8,8 +8,10 @@ extension MappingTable {
         var (mistakes, warnings): ([ConfigurationMistake], [ConfigurationMistake]) = ([], [])
         for entry in entries {
             guard let call = entry.schedule?.call, let value = self[call.command.value]?.value,
-                let binding = value.binding, let new = call.parameters.first, new != .null
+                let binding = value.binding, let new = call.parameters.first
             else { continue }
+            let options = call.parameters.dropFirst().first?.objectValue
+            guard new != .null || options?["add"] != nil else { continue }
             let (name, output, location) = (entry.command, call.command.value, call.command.location)
             guard !value.isInput else {
                 let says = "the schedule '\(name)': '\(output)' cannot be set: it is read from \(binding.key)"
@@ -17,8 +19,12 @@ extension MappingTable {
                 continue
             }
             do throws(CommandError) {
-                let options = call.parameters.dropFirst().first?.objectValue
                 let time = try OutputPlan.time(of: options, at: "/1")
+                if new == .null, let amount = options?["add"] {
+                    // What becomes of a number depends on what it is then.
+                    if !value.isCounted { _ = try value.adding(amount, to: value.initial, field: "/1/add") }
+                    continue
+                }
                 let plan = try OutputPlan(new, for: time, of: value)
                 guard plan.isLeased(value) else { continue }
                 let remedy =
