@@ -47,6 +47,13 @@ struct ActionDeskTests {
         #expect(actions.allSatisfy { $0.sites.isEmpty && $0.problem == nil })
     }
 
+    @Test func `the name of a folder adds no line to what is told`() throws {
+        try FileManager.default.createDirectory(atPath: folder("own/x\ny"), withIntermediateDirectories: true)
+        try folder.write("", to: "own/x\ny/Action.js")
+        let told = desk.list().problems
+        #expect(told.count == 1 && told.first?.contains(#"/x\ny/Action.js: "#) == true, "\(told)")
+    }
+
     @Test(arguments: ["", "../own/a", "a/b", ".", "..", "-x", "ä", "a\u{0}", String(repeating: "x", count: 101)])
     func `a name is never a path`(name: String) { #expect(desk.folders.file(name) == nil) }
 

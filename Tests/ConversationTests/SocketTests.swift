@@ -277,6 +277,7 @@ struct SocketTests {
         try folder.write("plays: 3\nmedia: [a]\nsockets: [{path: s, commands: [ping], group: nobodys}]\n", to: "s.yaml")
         try folder.write("ring:\n\tview: []\n", to: "m/a.yaml")
         try folder.write("lamp: {vew: []}\n", to: "m/b.yaml")
+        try folder.write("\"a\\nb\": {vew: []}\n", to: "m/c\n.yaml")
         let child = try ChildProcess(
             Products.path("quickconnectd"),
             ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
@@ -286,6 +287,7 @@ struct SocketTests {
         for told in [
             "s.yaml:1:1: unknown key 'plays'", "s.yaml:2:8: 'media'", "s.yaml:3:", "no group 'nobodys'",
             "m/a.yaml:2:1: YAML is not indented by tabs: use spaces", "m/b.yaml:1:8: unknown key 'vew'",
+            #"m/c\n.yaml:1:10: unknown key 'vew' in 'a\nb'"#,
         ] { #expect(errors.contains(told), "\(told): \(errors)") }
     }
 

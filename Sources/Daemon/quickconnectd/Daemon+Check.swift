@@ -19,18 +19,19 @@ extension Daemon {
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
             let ofSettings = settings.sockets.flatMap { $0.warnings(table) } + missingTracks + settings.kiosk.warnings
-            for warning in warnings + ofGateways(table) + ofSettings {
-                print("warning: \(warning)", to: &standardError)
-            }
-            for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
-                print("note: \(note)", to: &standardError)
-            }
+            Self.show(warnings + ofGateways(table) + ofSettings, as: "warning: ")
+            Self.show(ownersNotes(table) + settings.sockets.flatMap(\.notes), as: "note: ")
             print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
         } catch {
-            print(error.description, to: &standardError)
+            Self.show(error.mistakes)
             return ExitStatus.mistake
         }
+    }
+
+    /// A line for each, whatever names the files and their entries have.
+    static func show(_ mistakes: [ConfigurationMistake], as prefix: String = "") {
+        for mistake in mistakes { print("\(prefix)\(mistake)".escapingControls, to: &standardError) }
     }
 
     /// Rules for the users of gateways that do not exist.

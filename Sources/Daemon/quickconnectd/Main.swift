@@ -82,8 +82,7 @@ struct Main {
 
     /// Reports mistakes: plain for a person, with the level of an error for the journal.
     static func report(_ mistakes: ConfigurationMistakes, _ environment: [String: String]) {
-        let prefix = OwnProcess.logsToJournal(environment) ? "<3>" : ""
-        for mistake in mistakes.mistakes { print("\(prefix)\(mistake)", to: &standardError) }
+        Daemon.show(mistakes.mistakes, as: OwnProcess.logsToJournal(environment) ? "<3>" : "")
     }
 
     private static func examine(

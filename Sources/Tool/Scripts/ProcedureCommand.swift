@@ -62,7 +62,7 @@ struct ProcedureListCommand: ParsableCommand {
         say(rows.isEmpty ? "There are no procedures." : Table.text(rows, width: Terminal.width))
         let recording = object["recording"]?.objectValue ?? [:]
         let events = (recording["events"]?.arrayValue ?? []).compactMap(\.stringValue)
-        say(events.isEmpty ? "Nothing is recorded." : "Recorded: \(events.joined(separator: ", ")).")
+        say(events.isEmpty ? "Nothing is recorded." : "Recorded: \(events.joined(separator: ", ").escapingControls).")
         if let sync = object["sync"], sync != .null { say("Fetched: \(FetchedState(sync).text).") }
         let problems = (object["problems"]?.arrayValue ?? []) + [recording["problem"]].compactMap { $0 }
         for problem in problems.compactMap(\.stringValue) { say("warning: \(problem)") }

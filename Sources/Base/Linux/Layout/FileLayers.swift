@@ -59,6 +59,10 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
         // Swift holds names for equal that differ in Unicode's normal form.
         var names: Set<[UInt8]> = []
         var problems: [String] = []
+        // Anybody may have given a file its name, and lines of a list or of a log are told by it.
+        func leaveOut(_ path: String, _ why: String) {
+            problems.append("\(path): \(why): it is left out".escapingControls)
+        }
         for folder in folders {
             for entry in FileText.names(in: folder.path) ?? [] {
                 guard let name = name(of: entry) else { continue }
@@ -66,13 +70,13 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
                 let bytes = Array(name.utf8)
                 if !FileText.isFile(path) {
                     guard !isFolder else { continue }
-                    problems.append("\(folder.path)/\(entry): \(notAFile): it is left out")
+                    leaveOut("\(folder.path)/\(entry)", notAFile)
                 } else if let problem = kind.problem(name) {
-                    problems.append("\(path): \(problem): it is left out")
+                    leaveOut(path, problem)
                 } else if names.contains(bytes) || names.count < kind.maximumCount {
                     names.insert(bytes)
                 } else {
-                    problems.append("\(path): there are \(kind.maximumCount) \(kind.noun)s already: it is left out")
+                    leaveOut(path, "there are \(kind.maximumCount) \(kind.noun)s already")
                 }
             }
         }
