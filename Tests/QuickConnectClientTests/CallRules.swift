@@ -55,6 +55,11 @@ struct CallRules {
         #expect(conversation.said() == [#"{"handlerName":"x"\#(data),"callbackId":"\#(id.text)"}"#])
     }
 
+    @Test func `a code has one status, in a browser as in a window`() {
+        let statuses = ["unsupported", "invalid", "unavailable", "nonsense"].map(CallFailure.httpStatus)
+        #expect(statuses == [501, 422, 503, 500])
+    }
+
     @Test func `an error reply has its code, its message and the fields that do not fit`() throws {
         var conversation = ClientConversation.connected()
         let id = conversation.call("play")

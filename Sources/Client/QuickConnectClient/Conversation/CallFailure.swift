@@ -34,6 +34,22 @@ extension CallFailure: CustomStringConvertible {
         }
     }
 
+    /// The HTTP status for a code, for pages and programs (docs/web.md).
+    package static func httpStatus(of code: String) -> Int {
+        switch CommandError.Code(rawValue: code) {
+        case .badRequest: 400
+        case .denied: 403
+        case .unknownCommand, .notFound: 404
+        case .busy: 409
+        case .tooLarge: 413
+        case .invalid: 422
+        case .unsupported: 501
+        case .unavailable, .overloaded, .cancelled: 503
+        case .timeout: 504
+        case .scriptFailed, .internal, nil: 500
+        }
+    }
+
     /// A sentence for people.
     public var message: String {
         switch self {

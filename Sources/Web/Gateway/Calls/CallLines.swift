@@ -3,6 +3,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
+internal import QuickConnectClient
 
 /// The contents of `POST /call`: one call in the address, or one per line in the body, as lines for the daemon. A value
 /// without input or output, so that another thread can read a large body.
@@ -104,17 +105,6 @@ struct CallLines: Sendable {
 
     /// The HTTP status for a code of the protocol.
     static func status(_ code: String) -> HTTPResponseStatus {
-        switch CommandError.Code(rawValue: code) {
-        case .badRequest: .badRequest
-        case .denied: .forbidden
-        case .unknownCommand, .notFound: .notFound
-        case .busy: .conflict
-        case .tooLarge: .payloadTooLarge
-        case .invalid: .unprocessableEntity
-        case .unsupported: .notImplemented
-        case .unavailable, .overloaded, .cancelled: .serviceUnavailable
-        case .timeout: .gatewayTimeout
-        case .scriptFailed, .internal, nil: .internalServerError
-        }
+        HTTPResponseStatus(statusCode: CallFailure.httpStatus(of: code))
     }
 }

@@ -151,21 +151,8 @@ final class SchemeRequest {
         answer(["code": .string(code), "message": .string(message)], status, headers)
     }
 
-    func refuse(_ failure: CallFailure) { refuse(Self.status(failure.code), failure.code, failure.message) }
-
-    /// As `quickconnect-web` answers (docs/web.md).
-    private static func status(_ code: String) -> Int {
-        switch code {
-        case "badRequest": 400
-        case "denied": 403
-        case "notFound", "unknownCommand": 404
-        case "busy": 409
-        case "tooLarge": 413
-        case "invalid": 422
-        case "unavailable", "overloaded", "cancelled", "connectionLost": 503
-        case "timeout": 504
-        default: 500
-        }
+    func refuse(_ failure: CallFailure) {
+        refuse(CallFailure.httpStatus(of: failure.code), failure.code, failure.message)
     }
 
     private static let security = [
