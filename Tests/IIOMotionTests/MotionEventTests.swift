@@ -149,6 +149,14 @@ private final class Subscriber: ConnectionOutput {
         await sensor.close()
     }
 
+    @Test func `who waits for one value does not wait for the next of a slow subscriber`() async throws {
+        let (subscriber, _) = try subscribe(["rate": 0.1])
+        try await eventually("the first one has come") { subscriber.count.withLock { $0 } == 1 }
+        _ = try await sensor.acceleration(for: .daemon)
+        try await eventually("it is slow again") { fake.rates == [0.1, 10, 0.1] }
+        await sensor.close()
+    }
+
     /// ``PaceTests`` has the same without a clock.
     @Test(.measured) func `each gets as many events as it asked for`() async throws {
         let (slow, _) = try subscribe(["rate": 5])

@@ -114,7 +114,11 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
         return await examination.finding()
     }
 
-    private var wantedRate: Double { event.fastestRate ?? AccelerationEvent.defaultRate }
+    private var wantedRate: Double {
+        guard let rate = event.fastestRate else { return AccelerationEvent.defaultRate }
+        // The next value of a slow subscriber may come after the end of a call's time.
+        return rate < 1 && !sharing.wishes.isEmpty ? AccelerationEvent.defaultRate : rate
+    }
 
     package var hasSubscribers: Bool { event.fastestRate != nil }
 
