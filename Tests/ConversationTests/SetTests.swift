@@ -208,7 +208,7 @@ struct SetTests {
         let user = try await client(daemon, "can", "reload", "web:ann")
         #expect(user.exit == .status(2) && user.errors.contains("To ask for that user: --as web:ann"), "\(user)")
         let absent = try await client(daemon, "call", "macro", "list")
-        #expect(absent.errors.hasSuffix("\n«quickconnect scripts» shows the scripts that run\n"), "\(absent)")
+        #expect(absent.errors.hasSuffix("all handlers\n"), "\(absent)")
     }
 
     @Test func `a text that was taken for JSON is told how it is written`() async throws {

@@ -50,7 +50,8 @@ struct CallCommand: ParsableCommand {
                 end.message += "\n" + pattern
             }
             if end.code == "unavailable", end.message.contains("no client has registered the handler") {
-                end.message += "\n«quickconnect scripts» shows the scripts that run"
+                end.message +=
+                    "\n«quickconnect scripts» shows the scripts of the service, «quickconnect call state» all handlers"
             }
             throw end
         }
