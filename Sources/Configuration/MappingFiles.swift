@@ -32,6 +32,12 @@ package enum MappingFiles {
         return builder
     }
 
+    /// The files that ``load(_:)`` reads now.
+    package static func paths(in folders: [Folder]) -> [String] {
+        var (mistakes, builder) = ([ConfigurationMistake](), MappingTableBuilder())
+        return files(in: folders, &mistakes, &builder)
+    }
+
     /// - Parameter builder: gets warnings about files that look like mappings but are not.
     private static func files(
         in folders: [Folder],

@@ -71,6 +71,9 @@ package struct Settings: Sendable {
     /// How quickconnect-mqtt connects to a broker; nil: it does not.
     package var mqtt: MQTTSettings?
 
+    /// The files that were read.
+    package internal(set) var files: [String] = []
+
     /// What the files set, by key, as `kiosk.zoom`.
     package internal(set) var given: [String: String] = [:]
 

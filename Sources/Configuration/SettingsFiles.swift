@@ -19,7 +19,8 @@ struct SettingsFiles {
 
     mutating func read(into settings: inout Settings) {
         var keys = SettingKeys()
-        for path in paths() {
+        settings.files = paths()
+        for path in settings.files {
             var reader = SettingsReader(path: path)
             reader.read(into: &settings, &keys)
             mistakes += reader.mistakes

@@ -41,6 +41,38 @@ struct ReloadedSettingsTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
+    @Test func `the doctor names files that are not what was read, until a reload`() async throws {
+        let folder = try TestFolder()
+        let own = "doctor: {business: [DoctorBCO]}\nreload: {business: [ReloadBCO]}\n"
+        try folder.write(own, to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        let client = try daemon.connect()
+        func unread() async throws -> String? {
+            DoctorReport(try await client.value("doctor", []))?.findings.first { $0.subject == "files" }.map {
+                #expect($0.fix == "quickconnect call reload" && $0.state == .warning)
+                return String($0.says.drop { $0 != ":" })
+            }
+        }
+        #expect(try await unread() == nil)
+        try folder.write("lamp: {value: {type: boolean}}", to: "lamp.yaml")
+        try daemon.folder.write("audit: false", to: "settings.yaml")
+        #expect(
+            try await unread()
+                == ": \([folder("lamp.yaml"), daemon.folder("settings.yaml")].sorted().joined(separator: ", "))"
+        )
+        // What has mistakes is not read either.
+        try folder.write(own + "x", to: "own.yaml")
+        client.send("call?cmd=reload&id=1")
+        #expect(try await client.nextReply()?.code == "invalid")
+        #expect(try await unread()?.contains(folder("own.yaml")) == true)
+        try folder.write(own, to: "own.yaml")
+        _ = try await client.value("reload", [])
+        #expect(try await unread() == nil)
+        try folder.remove("lamp.yaml")
+        #expect(try await unread() == ": \(folder("lamp.yaml"))")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
     @Test func `the doctor names the program that takes a changed setting up`() async throws {
         let daemon = try await DaemonProcess()
         let client = try daemon.connect()

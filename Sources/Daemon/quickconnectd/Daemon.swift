@@ -35,7 +35,7 @@ struct Daemon {
         let permissions = Permissions(ownUID: geteuid())
         let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, nil, observer: nil)
         let gateways = Sockets(settings, accounts).gateways
-        let catalog = catalog(devices, [:], router, permissions, gateways, reload: { Reloaded() }, restart: { [] })
+        let catalog = catalog(devices, [:], router, permissions, gateways)
         return try MappingLoader(settings, accounts).load(catalog, router)
     }
 
@@ -103,12 +103,11 @@ struct Daemon {
             router,
             permissions,
             sockets.gateways,
+            reloader,
             examined: [ScheduleDoctor(scheduler: scheduler, isService: manager.isThere)]
                 + hardware.examined(startsAtBoot: { !manager.isThere || ScheduleDoctor.startsAtBoot }),
             simulated: hardware.simulated,
-            schedule: { scheduler.report(of: $0)?.json },
-            reload: { () async throws(CommandError) in try await reloader.reload() },
-            restart: { reloader.restart }
+            schedule: { scheduler.report(of: $0)?.json }
         )
         try reloader.start(router, catalog)
         for line in devices.simulationNotes { log.notice("\(line)") }
@@ -256,11 +255,10 @@ struct Daemon {
         _ router: Router,
         _ permissions: Permissions,
         _ gateways: [SocketRule],
+        _ reloader: Reloader? = nil,
         examined: [any Examined] = [],
         simulated: SimulatedHardware = .none,
-        schedule: @escaping @Sendable (String) -> JSONValue? = { _ in nil },
-        reload: @escaping @Sendable () async throws(CommandError) -> Reloaded,
-        restart: @escaping @Sendable () -> [String]
+        schedule: @escaping @Sendable (String) -> JSONValue? = { _ in nil }
     ) -> [String: any CommandObject] {
         Catalog.make(
             Dependencies(
@@ -270,7 +268,7 @@ struct Daemon {
                 devices: devices,
                 simulated: simulated,
                 examined: [
-                    DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, restart: restart),
+                    DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     gatewayDoctor { router.frontController.currentTable.entries },
                 ] + examined + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
@@ -278,7 +276,7 @@ struct Daemon {
                 schedule: schedule,
                 now: { WallClock.now },
                 logger: logger("script"),
-                reload: reload
+                reload: { () async throws(CommandError) in try await reloader?.reload() ?? Reloaded() }
             )
         )
     }

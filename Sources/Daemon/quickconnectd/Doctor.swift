@@ -102,18 +102,34 @@ struct DaemonDoctor: Examined {
     /// Looked up once: that may block.
     private let user = SystemAccounts().name(ofUser: geteuid())
 
-    /// The changed settings that wait for a restart.
-    let restart: @Sendable () -> [String]
+    /// What knows of changed files and settings.
+    let reloader: Reloader?
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
         let process = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
         let says = "\(process), with the mappings in \(mappings)"
-        return [Finding("daemon", .ok, says)] + waiting + kept
+        return [Finding("daemon", .ok, says)] + (await unread) + waiting + kept
+    }
+
+    /// A finding names this many files.
+    private static let maxFiles = 5
+
+    private var unread: [Finding] {
+        get async {
+            let files = await reloader?.unread() ?? []
+            guard !files.isEmpty else { return [] }
+            let more = files.count > Self.maxFiles ? " and \(files.count - Self.maxFiles) more" : ""
+            let says =
+                "changed since the daemon has read its files: \(files.prefix(Self.maxFiles).joined(separator: ", "))"
+            return [Finding("files", .warning, says + more, fix: "quickconnect call reload")]
+        }
     }
 
     private var waiting: [Finding] {
         // The data service knows itself what has changed since it was started.
-        let keys = Dictionary(grouping: restart(), by: Settings.reader).filter { $0.key != "quickconnect-data" }
+        let keys = Dictionary(grouping: reloader?.restart ?? [], by: Settings.reader).filter {
+            $0.key != "quickconnect-data"
+        }
         return keys.sorted { $0.key < $1.key }.map { program, keys in
             let says = "the settings have changed since the start of \(program): \(keys.joined(separator: ", "))"
             return Finding("settings", .warning, says, fix: ServiceManager.command("restart \(program)"))

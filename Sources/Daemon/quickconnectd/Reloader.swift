@@ -1,7 +1,9 @@
 import Commands
 import Concurrency
 import Configuration
+import Glibc
 import JSON
+import Linux
 import Logging
 import Pins
 import QuickConnect
@@ -30,9 +32,29 @@ final class Reloader: Sendable {
     /// Takes up what of new settings can be, before the table.
     private let adopt: @Sendable (Settings) -> Void
     private let changed = Mutex<[String]>([])
+    /// The files whose content is in use, and what each was when it was read.
+    private let used = Mutex<[String: String]>([:])
 
     /// The keys of the settings that the last reload found changed since the start.
     var restart: [String] { changed.withLock { $0 } }
+
+    /// The files that a reload would read, or miss, and that are not what the last one has read, sorted.
+    func unread() async -> [String] {
+        let unread = Promise<[String]>()
+        thread.run(for: "") {
+            let now = self.tags(self.read().settings)
+            let used = self.used.withLock { $0 }
+            unread.fulfil(Set(now.keys).union(used.keys).filter { now[$0] != used[$0] }.sorted())
+        }
+        return (try? await unread.value()) ?? []
+    }
+
+    private func tags(_ settings: Settings) -> [String: String] {
+        (settings.files + loader.paths).reduce(into: [:]) { tags, path in
+            var status = stat()
+            tags[path] = stat(path, &status) == 0 ? status.tag : ""
+        }
+    }
 
     /// - Parameters:
     ///   - settings: those that the daemon has started with.
@@ -102,6 +124,8 @@ final class Reloader: Sendable {
         _ reread: (settings: Settings, mistakes: [ConfigurationMistake])?
     ) throws(ConfigurationMistakes) -> Reloaded {
         guard let target = target.withLock({ $0 }) else { return Reloaded() }
+        // Before they are read: what is written meanwhile counts as not read.
+        let tags = tags(reread?.settings ?? settings)
         let mistakes = reread.map { $0.mistakes + Sockets($0.settings, accounts).mistakes } ?? []
         let table: MappingTable
         let found: [ConfigurationMistake]
@@ -109,6 +133,7 @@ final class Reloader: Sendable {
             throw ConfigurationMistakes(mistakes + error.mistakes)
         }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+        used.withLock { $0 = tags }
         // The table's turn is last, because handlers and subscriptions are checked again with it.
         if let reread { adopt(reread.settings) }
         var warnings = found.map(\.description)
@@ -157,6 +182,8 @@ struct MappingLoader: Sendable {
         isSimulated = settings.simulate
         self.accounts = accounts
     }
+
+    var paths: [String] { MappingFiles.paths(in: folders) }
 
     /// Reads all files. Blocks.
     func load(
