@@ -27,6 +27,14 @@ struct NearlyEventTests {
                 client.send(#"{"handlerName":"post","data":["\#(name)",1]}"#)
                 #expect(await client.next() == #"{"handlerName":"\#(name)","data":1}"#)
             }
+            // On a list, the slip is named instead of a line that would allow it.
+            let place = SourceLocation(file: "quickconnectd.yaml", line: 3, column: 5)
+            let rule = SocketRule(name: "g", commands: ["subscribe", "doorbell"], connections: 1, location: place)
+            let guest = daemon.connect(uid: 0, rule: rule)
+            guest.send(#"{"handlerName":"subscribe","data":["dorbell"],"callbackId":"1"}"#)
+            let refused = await guest.next()
+            let asked = #""message":"the event 'dorbell': nobody declares it, did you mean 'doorbell'?","#
+            #expect(refused.contains(asked) && !refused.contains("allow"), "\(refused)")
             // Of a command's name nothing is known to be wrong, and 'door' may be anything.
             for name in ["doorbell", "hello", "door"] { #expect(await answer(name) == .null, "\(name)") }
         }

@@ -73,11 +73,8 @@ public struct Router: Sendable {
     /// What to say of events that nobody on this device declares and whose names are nearly those of others: probably a
     /// mistake, but a client may post them later. Nil if there are none.
     public func doubt(of names: [String], for client: any CallConnection) -> String? {
-        let table = frontController.currentTable
-        for name in names where table[name] == nil && !DaemonEvents.names.contains(name) {
-            let declared = table.nearest(name).filter { table[$0]?.kind != .stack }
-            let near = NearestNames.find(name, among: DaemonEvents.names + declared)
-                .filter { refusal(ofEvent: $0, for: client) == nil }
+        for name in names {
+            let near = frontController.nearestEvents(name, for: client.caller, by: client.socketRule)
             guard !near.isEmpty else { continue }
             return
                 "'\(name.shortened)' is not an event of this device\(NearestNames.question(near)) Nothing comes unless a program posts it."

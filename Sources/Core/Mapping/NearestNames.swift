@@ -35,11 +35,15 @@ public enum NearestNames {
 
 extension CommandError {
     /// The same error, with the names that may have been meant.
-    /// - Parameter first: what the question belongs to, if that goes before the error's own sentence.
-    func asking(_ near: [String], first: String? = nil) -> CommandError {
+    /// - Parameter instead: what is asked if there are such names; a line that allowed the mistyped one would not help.
+    func asking(_ near: [String], instead: String? = nil) -> CommandError {
         var error = self
-        let question = NearestNames.question(near)
-        error.message = first.map { "\($0)\(question) \(message)" } ?? message + question
+        if let instead {
+            guard !near.isEmpty else { return self }
+            error.message = instead
+            error.details["allow"] = nil
+        }
+        error.message += NearestNames.question(near)
         error.details["nearest"] = .array(near.map(JSONValue.string))
         return error
     }

@@ -93,7 +93,7 @@ public final class FrontController: Sendable {
         stack.leavesOutWaitingErrorSteps = connection.overload != nil
         if let refusal = connection.refusal(of: command, nil) {
             let near = nearest(command, table).filter { connection.refusal(of: $0, table[$0]) == nil }
-            stack.refuse(near.isEmpty ? refusal : refusal.asking(near, first: "no command '\(command)'"))
+            stack.refuse(refusal.asking(near, instead: "no command '\(command)'"))
         } else {
             stack.fail(unknownCommand(command, table))
         }
@@ -133,7 +133,12 @@ public final class FrontController: Sendable {
         for caller: Caller,
         by rule: SocketRule? = nil
     ) -> CommandError? {
-        if let refusal = rule?.refusal(of: command.shortened, for: currentTable[command]?.gateways) { return refusal }
+        let table = currentTable
+        if let rule, let refusal = rule.refusal(of: command.shortened, for: table[command]?.gateways) {
+            guard table[command] == nil, handlers.entry(of: command, in: table) == nil else { return refusal }
+            let near = nearest(command, table).filter { rule.lists($0, for: table[$0]?.gateways) }
+            return refusal.asking(near, instead: "no command '\(command.shortened)'")
+        }
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
@@ -171,9 +176,20 @@ public final class FrontController: Sendable {
             }
             guard refusal != nil else { return nil }
         }
+        let near = refusal == nil ? [] : nearestEvents(event, for: caller, by: rule)
+        if !near.isEmpty { refusal = refusal?.asking(near, instead: "nobody declares it") }
         return refusal.map {
             CommandError(.denied, "the event '\(event.shortened)': \($0.message)", details: $0.details)
         }
+    }
+
+    /// The declared events with nearly the name of one that nobody declares, of those that a caller may have.
+    func nearestEvents(_ name: String, for caller: Caller, by rule: SocketRule?) -> [String] {
+        let table = currentTable
+        guard table[name] == nil, !DaemonEvents.names.contains(name) else { return [] }
+        let declared = table.nearest(name).filter { table[$0]?.kind != .stack }
+        return NearestNames.find(name, among: DaemonEvents.names + declared)
+            .filter { refusal(ofEvent: $0, for: caller, by: rule) == nil }
     }
 
     /// Why a caller may not answer for a handler; nil if it may.
