@@ -62,14 +62,20 @@ struct YAMLFile {
             return []
         }
         var members: [(YAMLNode, String, YAMLNode)] = []
+        var before: String?
         for (key, value) in mapping {
+            defer { before = value.text }
             guard let name = key.text else {
                 mistake("a key of \(what) must be a word", got: key)
                 continue
             }
             if let known, !known.contains(name) {
                 // Each search takes time: a file of mistakes must not take minutes.
-                let question = mistakes.count < 20 ? NearestNames.question(name, among: known) : ""
+                var question = mistakes.count < 20 ? NearestNames.question(name, among: known) : ""
+                // In braces, a comma ends the value: 5,5 is 5, and a key without a value.
+                if let whole = before, value.isNull, [whole, name].allSatisfy({ Int($0) != nil }) {
+                    question = ": write \(whole).\(name), with a point"
+                }
                 mistake("unknown key '\(name)' in \(what)\(question)", at: key)
                 continue
             }

@@ -96,6 +96,10 @@ struct EntryKindTests {
         ("a: {event: any}", "1:12: an event must be a mapping, such as {type: object}; got the string \"any\""),
         ("a: {value: integer}", "1:12: a value must be a mapping, such as {type: integer}; got the string \"integer\""),
         ("a: {event: {type: object, lst: true}}", "1:27: unknown key 'lst' in an event, did you mean 'last'?"),
+        (
+            "a: {event: {type: number, minimum: 5,5}}",
+            "1:38: unknown key '5' in an event: write 5.5, with a point"
+        ),
         ("a: {event: {type: string, minimum: 1}}", "1:12: 'minimum' and 'maximum' are for numbers"),
         ("a: {event: {type: string, oneOf: [3]}}", "1:12: 'oneOf' has the number 3, which is not a string"),
         (
