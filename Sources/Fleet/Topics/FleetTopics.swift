@@ -36,6 +36,12 @@ package struct FleetTopics: Sendable, Hashable {
             case .device(let name), .group(let name): name
             }
         }
+
+        /// What a message of a device that cannot be reached ends with.
+        package var question: String {
+            guard case .device(let name) = self else { return "" }
+            return "; if \(name) is a group: --device \(FleetTopics.group):\(name)"
+        }
     }
 
     // MARK: Calls

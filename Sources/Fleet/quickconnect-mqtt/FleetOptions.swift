@@ -95,5 +95,11 @@ struct FleetOptions: ParsableArguments {
 }
 
 extension ExitError {
-    init(_ failure: FleetFailure) { self.init(message: failure.description, status: failure.status) }
+    init(_ failure: FleetFailure) {
+        var message = failure.description
+        if case .noBroker = failure {
+            message += "\nThe broker is that of «mqtt» in the settings; --config FILE names other settings."
+        }
+        self.init(message: message, status: failure.status)
+    }
 }

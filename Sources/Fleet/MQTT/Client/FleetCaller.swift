@@ -119,9 +119,12 @@ package final class FleetCaller {
         _ target: FleetTopics.Target,
         _ command: String
     ) throws(FleetFailure) {
-        if reason == .nobody { throw .nobody("no device receives calls for \(target.words), and none will later") }
+        if reason == .nobody {
+            throw .nobody("no device receives calls for \(target.words), and none will later\(target.question)")
+        }
         guard !reason.isRefusal else {
-            throw .denied("denied: the broker does not let \(name) call \(command) on \(target.name): \(reason)")
+            let what = "denied: the broker does not let \(name) call \(command) on \(target.words): \(reason)"
+            throw .denied(what + target.question)
         }
     }
 
