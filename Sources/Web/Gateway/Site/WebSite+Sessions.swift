@@ -30,7 +30,7 @@ extension WebSite {
             }
             return now(.error(.badRequest, "badRequest", "a log-in needs a «token» or a «code»"))
         } catch {
-            return now(refused(error, request))
+            return now(refused(error, request, isCode: body["token"]?.stringValue == nil))
         }
     }
 
@@ -41,15 +41,20 @@ extension WebSite {
         return .json(.object(identity.json)).with("set-cookie", cookie).with("cache-control", "no-store")
     }
 
-    func refused(_ refusal: Authenticator.Refusal, _ request: WebRequest) -> Response {
+    /// - Parameter isCode: whether a code was refused, and not a token.
+    func refused(_ refusal: Authenticator.Refusal, _ request: WebRequest, isCode: Bool = false) -> Response {
         switch refusal {
         case .unknown:
             log("a log-in from \(request.address) was refused")
-            let message = "that token or code is not valid; a code works once, within two minutes"
+            let message =
+                isCode
+                ? "that code is not valid: it works once, within two minutes"
+                : "that token is not valid; the owner makes a new one with «quickconnect web user add NAME»"
             return .error(.unauthorized, "denied", message)
         case .wait(let pause):
             let seconds = max(1, pause.components.seconds)
-            let message = "that token or code is not valid, like others before it; wait \(seconds) seconds"
+            let message =
+                "that \(isCode ? "code" : "token") is not valid, like others before it; wait \(seconds) seconds"
             return .error(.tooManyRequests, "overloaded", message).with("retry-after", "\(seconds)")
         }
     }
