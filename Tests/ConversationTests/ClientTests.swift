@@ -232,12 +232,18 @@ struct ClientTests {
         #expect(try await silent.client(["call", "--timeout", "0.2", "x"]).exit == .status(4))
         let nobody = try await silent.client(["call", "--socket", silent.folder("none"), "x"])
         #expect(nobody.exit == .status(3) && nobody.errors.contains(silent.folder("none")))
+        let logged = try await silent.client(["call", "--json", "--socket", silent.folder("none"), "x"])
+        #expect(logged.errors.contains("«quickconnectd --simulate") && !logged.errors.contains(#"\n"#), "\(logged)")
     }
 
     @Test(arguments: [
         (
             "{'door':'front'}",
             "quickconnect: «{'door':'front'}» is no JSON, so it is sent as text: names and texts of JSON are in double quotes\n"
+        ),
+        (
+            "{door:front}",
+            "quickconnect: «{door:front}» is no JSON, so it is sent as text: a shell takes double quotes away, so put '…' around JSON\n"
         ),
         ("[1, 2", "quickconnect: «[1, 2» is no JSON, so it is sent as text\n"),
         ("--socket=x", "quickconnect: «--socket» behind post is an argument of post; an option comes before it\n"),

@@ -40,13 +40,17 @@ package struct ExitError: Error {
         // A daemon that refuses this user is running.
         let isRefused = failure.attempts.contains { $0.failure.code == EACCES }
         let own = failure.attempts.map(\.path).filter { !$0.hasPrefix("/run/quickconnect/") }
-        let start =
+        let start = ServiceManager.command("start quickconnectd") ?? "quickconnectd"
+        let advice =
             failure.attempts.count == 1 && own.count == 1
-            ? "\nStart the daemon of this socket; to try one: «quickconnectd --simulate --socket \(own[0].shellWord)»."
-            : ServiceManager.command("start quickconnectd").map {
-                "\nStart it with «\($0)», or try it with «quickconnectd --simulate»."
-            } ?? "\nStart it with «quickconnectd», or try it with «quickconnectd --simulate»."
-        self.init(message: "\(failure)\(isRefused ? "" : start)", status: 3)
+            ? "Start the daemon of this socket; to try one: «quickconnectd --simulate --socket \(own[0].shellWord)»."
+            : """
+            Start it with «\(start)», or try it with «quickconnectd --simulate». A daemon with a socket of its own needs \
+            --socket PATH, or QUICKCONNECT_SOCKET=PATH.
+            """
+        self.init(message: isRefused ? "\(failure)" : "\(failure)\n\(advice)", status: 3)
+        // Programs log it.
+        json = ["message": .string(isRefused ? failure.line : "\(failure.line). \(advice)")]
     }
 
     package init(message: String, status: Int32 = 1) {

@@ -1,3 +1,4 @@
+internal import CommandLineText
 internal import JavaScriptCore
 internal import QuickConnect
 internal import QuickConnectClient
@@ -122,7 +123,7 @@ extension ScriptRunner {
 
     /// The script waits for an absent daemon. It is ended where it is, so that it cannot continue.
     func end(withoutDaemon reason: SocketPaths.NoDaemon) {
-        end(3, "\(reason)")
+        end(3, ExitError(reason).message)
         runtime?.machine.setExecutionTimeLimit(0) { _ in true }
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CommandLineText
 internal import Configuration
 internal import Glibc
 internal import JavaScriptCore
@@ -161,7 +162,7 @@ final class ScriptRunner {
         do throws(SocketPaths.NoDaemon) {
             try link.advance()
         } catch {
-            return end(3, "\(error)")
+            return end(3, ExitError(error).message)
         }
         if isOver {
             status = 0
