@@ -134,6 +134,8 @@ struct SetTests {
         // The tool finds this mistake by itself: this daemon has no command 'simulate' that would say what there is to move.
         let other = try await client(daemon, "simulate", "tilt", "1")
         #expect(other.errors.contains("See 'quickconnect simulate --help' for more information."), "\(other)")
+        let absent = try await client(daemon, "simulate", "tilt", "1", "2")
+        #expect(absent.errors.hasSuffix("«quickconnectd --simulate», or simulate: true in its settings\n"), "\(absent)")
         let command = try await client(daemon, "set", "ping", "1")
         #expect(
             command.exit == .status(2)
@@ -170,6 +172,9 @@ struct SetTests {
             (["simulate", "level", "3"], "\(name) call level 3"),
             (["call", "lamp", "200", "100"], "\(name) call lamp '[[200,100]]'"),
             (["call", "lamp", "[200,100,200]"], "\(name) call lamp '[[200,100,200]]'"),
+            (["call", "set", "level", "5"], "\(name) set level 5"), (["call", "get", "level"], "\(name) call level"),
+            (["call", "set", "lamp", "true", #"{"for":"5s"}"#], #"\#(name) call lamp true '{"for":"5s"}'"#),
+            (["set", "lamp", "true", #"{"for":"5s"}"#], #"\#(name) call lamp true '{"for":"5s"}'"#),
             (["doctor", "readers"], "\(name) doctor"),
         ] {
             let told = try await client(daemon, words)
@@ -183,6 +188,7 @@ struct SetTests {
         #expect(!(try await client(daemon, "call", "fan", "20", "30").errors.contains("a pattern")))
         // A decimal comma, and a unit.
         #expect(try await client(daemon, "set", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
+        #expect(try await client(daemon, "call", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))
         #expect(try await client(daemon, "add", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         // Neither is a unit.

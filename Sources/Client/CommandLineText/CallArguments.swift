@@ -17,8 +17,11 @@ package enum CallArguments {
         }
         for argument in arguments where argument.hasPrefix("{") || argument.hasPrefix("[") {
             guard (try? JSONParser.parse(argument)) == nil else { continue }
-            let quotes = argument.contains("'") ? ": names and texts of JSON are in double quotes" : ""
-            return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(quotes)"
+            var hint = argument.contains("'") ? ": names and texts of JSON are in double quotes" : ""
+            if !argument.contains(where: { "'\"".contains($0) }), "}]".contains(argument.suffix(1)) {
+                hint = ": a shell takes double quotes away, so put '…' around JSON"
+            }
+            return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(hint)"
         }
         return nil
     }
@@ -37,7 +40,20 @@ package enum CallArguments {
             let line = "quickconnect call \(name.shellWord) \(text.shellWord)"
             return "a command and its arguments are words of their own: «\(line)»"
         }
-        guard error.code == "invalid", isText(error.message), arguments.count == 1,
+        if error.code == "unknownCommand", command == "simulate" {
+            return
+                "only a daemon with simulated hardware has it: «quickconnectd --simulate», or simulate: true in its settings"
+        }
+        if error.code == "unknownCommand", let words = ofTool(command, arguments) {
+            return "'\(command)' is no command of the device: «\(words.map(\.shellWord).joined(separator: " "))»"
+        }
+        if error.code == "invalid" {
+            for (index, argument) in arguments.enumerated() where expects([", a number", ", an integer"], index, error)
+            {
+                if let note = SetArguments.noNumber(argument) { return note }
+            }
+        }
+        guard error.code == "invalid", expects([", a string"], 0, error), arguments.count == 1,
             let argument = arguments.first, let json = try? JSONParser.parse(argument), json.stringValue == nil
         else { return nil }
         let note = "«\(argument.escapingControls)» is JSON; as text it is \(JSONValue.string(argument).text.shellWord)"
@@ -59,10 +75,21 @@ package enum CallArguments {
         return "a pattern of times is a list of its own: «\(line)»"
     }
 
-    /// Whether an error says that the parameter itself, and nothing inside of it, must be a text.
-    private static func isText(_ message: String) -> Bool {
-        guard let start = message.firstRange(of: "/0: expected ") else { return false }
-        let expected = message[start.upperBound...]
-        return expected[..<(expected.firstRange(of: "; got")?.lowerBound ?? expected.endIndex)].contains(", a string")
+    /// What sets or reads a value, where it was typed as a command of the device.
+    private static func ofTool(_ command: String, _ arguments: [String]) -> [String]? {
+        switch (command, arguments.count) {
+        case ("get", 1): ["quickconnect", "call"] + arguments
+        case ("set", 3) where arguments[2].hasPrefix("{"): ["quickconnect", "call"] + arguments
+        case ("set", 2...): ["quickconnect", "set"] + arguments
+        default: nil
+        }
+    }
+
+    /// Whether an error says that a parameter itself, and nothing inside of it, must be one of these.
+    private static func expects(_ nouns: [String], _ index: Int, _ error: ExitError) -> Bool {
+        guard let start = error.message.firstRange(of: "/\(index): expected ") else { return false }
+        let rest = error.message[start.upperBound...]
+        let expected = rest[..<(rest.firstRange(of: "; got")?.lowerBound ?? rest.endIndex)]
+        return nouns.contains { expected.contains($0) }
     }
 }

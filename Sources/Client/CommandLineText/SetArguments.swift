@@ -8,15 +8,20 @@ package enum SetArguments {
     /// - Parameters:
     ///   - texts: what was typed behind its name.
     ///   - type: the type that is declared; nil if nobody could tell.
-    package static func value(of texts: [String], as type: String?) throws -> JSONValue {
+    ///   - call: the words before it in a line that calls instead.
+    package static func value(of texts: [String], as type: String?, call: [String]) throws -> JSONValue {
         if type == "string" { return .string(texts.joined(separator: " ")) }
         // What follows is no option, as in other programs; it may be a negative number anyway.
         let texts = texts.first == "--" ? Array(texts.dropFirst()) : texts
+        if texts.count == 2, (try? JSONParser.parse(texts[1]))?.objectValue != nil {
+            let line = (call + texts).map(\.shellWord).joined(separator: " ")
+            throw ValidationError("A value with options is a call: «\(line)».")
+        }
         guard texts.count == 1 else {
             throw ValidationError("One VALUE is expected; in a shell, JSON with spaces is in quotes.")
         }
         guard let value = try? JSONParser.parse(texts[0]) else {
-            if type == "number" || type == "integer" { try checkNumber(texts[0]) }
+            if type == "number" || type == "integer", let note = noNumber(texts[0]) { throw ValidationError(note) }
             return .string(texts[0])
         }
         guard value != .null else { throw ValidationError("No value can be set to null, which reads it.") }
@@ -68,24 +73,26 @@ package enum SetArguments {
         return "'\(name)' is \(noun) and no value: «\((tool + line).map(\.shellWord).joined(separator: " "))»"
     }
 
-    /// Throws for a number with a decimal comma or a unit, or a too large one, which would be sent as a text.
-    package static func checkNumber(_ text: String) throws {
+    /// What to say of a number with a decimal comma or a unit, or a too large one, which would be sent as a text; nil if it
+    /// is none.
+    package static func noNumber(_ text: String) -> String? {
         func number(_ text: some StringProtocol) -> String? {
             (try? JSONParser.parse(String(text)))?.numberValue == nil ? nil : String(text)
         }
+        guard number(text) == nil else { return nil }
         if let pointed = number(text.replacing(",", with: ".")) {
-            throw ValidationError("'\(text)' is no number, but \(pointed) is.")
+            return "'\(text)' is no number, but \(pointed) is."
         }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
         let rest = text.dropFirst(digits.count)
         if let value = Double(text), value.isInfinite {
-            throw ValidationError("'\(text)' is too large: a number is below 1.8e308.")
+            return "'\(text)' is too large: a number is below 1.8e308."
         }
         // A unit has no digits, but for those above a line or below it.
         guard let plain = number(digits), !rest.isEmpty,
             !rest.contains(where: { $0.isASCII && $0.isNumber || $0 == "," })
-        else { return }
-        throw ValidationError("'\(text)' is no number, but \(plain) is: the unit is that of the declaration.")
+        else { return nil }
+        return "'\(text)' is no number, but \(plain) is: the unit is that of the declaration."
     }
 }
 

@@ -29,7 +29,8 @@ struct RemoteSetCommand: ParsableCommand {
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         let (name, texts) = try SetArguments.parts(words)
-        let new = try SetArguments.value(of: texts, as: try type(of: name))
+        let words = ["quickconnect", "--device", options.device, "call", name]
+        let new = try SetArguments.value(of: texts, as: try type(of: name), call: words)
         let call = RemoteCall(options: options, command: name, payload: JSONValue.array([new]).text)
         switch options.target {
         case .device: say(try call.value().text)

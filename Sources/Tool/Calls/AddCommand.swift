@@ -80,7 +80,7 @@ struct AddCommand: ParsableCommand {
         if name.hasPrefix("-") { throw Self.unknownOption(name) }
         guard words.count == 2 else { return (name, [.null, ["add": 1]]) }
         guard let number = try? JSONParser.parse(words[1]), number.numberValue != nil else {
-            try SetArguments.checkNumber(words[1])
+            if let note = SetArguments.noNumber(words[1]) { throw ValidationError(note) }
             throw ValidationError("'\(words[1])' is no number, such as in «\(tool) add \(name.shellWord) 1».")
         }
         return (name, [.null, ["add": number]])

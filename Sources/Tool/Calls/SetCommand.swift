@@ -36,7 +36,11 @@ struct SetCommand: ParsableCommand {
             _ = try connection.type(of: name, in: [name, text])
         }
         let (name, texts) = try SetArguments.parts(words)
-        let new = try SetArguments.value(of: texts, as: try connection.type(of: name, in: words))
+        let new = try SetArguments.value(
+            of: texts,
+            as: try connection.type(of: name, in: words),
+            call: ["quickconnect", "call", name]
+        )
         say(try connection.call(name, [new]).text)
     }
 }

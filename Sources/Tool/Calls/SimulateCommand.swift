@@ -43,7 +43,10 @@ struct SimulateCommand: ParsableCommand {
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let option = words.first, option.hasPrefix("-") { throw Self.unknownOption(option) }
-        say(try connection.call("simulate", parameters()).text)
+        do { say(try connection.call("simulate", parameters()).text) } catch var end as ExitError {
+            if let remedy = CallArguments.remedy([], of: "simulate", error: end) { end.message += "\n" + remedy }
+            throw end
+        }
     }
 
     /// What to say of a name that cannot be moved.
