@@ -106,7 +106,11 @@ struct WebProxyTests {
         #expect(try await page.answer().status == 101)
         #expect(try await page.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
         // Tries are counted by what nginx says of its client, and cost nobody else anything.
-        for _ in 0..<5 { _ = try await ask("POST", "/kiosk/login", json, #"{"token":"wrong"}"#) }
+        let wrong = try await ask("POST", "/kiosk/login", json, #"{"token":"wrong"}"#)
+        #expect(
+            String(decoding: wrong.body, as: UTF8.self).contains("that token is not valid; the owner makes a new one")
+        )
+        for _ in 0..<4 { _ = try await ask("POST", "/kiosk/login", json, #"{"token":"wrong"}"#) }
         #expect(try await ask("POST", "/kiosk/login", json, #"{"token":"wrong"}"#).status == 429)
         #expect(try await ask("POST", "/kiosk/login", json, #"{"token":"\#(token)"}"#).status == 200)
         #expect(try await page.ask("call?cmd=ping&id=2") == "handleJSONRequest?cmd=ping&msg=null&id=2")
