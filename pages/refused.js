@@ -23,7 +23,7 @@ export async function show(what, isOwn) {
 	if (!await isForAuthors) return
 	place ||= makePlace()
 	const line = document.createElement('p')
-	line.textContent = code === 'denied' ? `Refused: ${message}.` : cmd ? `${cmd}: ${message}` : message
+	line.textContent = code === 'denied' ? `Refused: ${message}${message.endsWith('?') ? '' : '.'}` : cmd ? `${cmd}: ${message}` : message
 	list.exec(message)?.[2].split(', ').forEach(name => names.add(name))
 	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
 	place.append(line)
