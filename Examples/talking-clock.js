@@ -31,7 +31,9 @@ async function sayTime(time) {
 function sayNextQuarter() {
     const quarter = 15 * 60 * 1000
     const next = new Date(Math.ceil((Date.now() + 1) / quarter) * quarter)
-    setTimeout(() => sayTime(next).then(sayNextQuarter), next - Date.now())
+    // A quarter that it cannot say, without a sound card or a word's file, is not the last one.
+    const problem = error => console.error(error.message)
+    setTimeout(() => sayTime(next).catch(problem).then(sayNextQuarter), next - Date.now())
 }
 
 if (script.arguments[0] === 'now') {
