@@ -525,5 +525,12 @@ struct ProcedureTests {
             )
             #expect(result.exit == .status(1) && result.output.hasPrefix("FAIL"), "\(fixture): \(result.output)")
         }
+        // A mistake of the procedure is told once.
+        try folder.write("function execute(c) { d(1) }", to: "p.js")
+        try folder.write(#"{"arguments": [], "expected": 1}"#, to: "p.test.json")
+        let words = ["procedure", "test", folder("p.js")]
+        let child = try ChildProcess(Products.path("quickconnect"), words, environment: environment)
+        #expect(try await child.wait() == .status(1) && child.standardError.isEmpty)
+        #expect(String(decoding: child.standardOutput, as: UTF8.self).contains("scriptFailed: ReferenceError"))
     }
 }

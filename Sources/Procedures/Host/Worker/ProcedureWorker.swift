@@ -106,6 +106,7 @@ package final class ProcedureWorker {
             }
             return #"\#(start)"value":\#(try execute(name, (job["arguments"] ?? []).text, now: nil))}"#
         } catch {
+            console.write(error)
             return "\(start)\"error\":\(JSONValue.object(error.json).text)}"
         }
     }
@@ -131,7 +132,6 @@ package final class ProcedureWorker {
                 attempt += 1
                 continue
             }
-            if case .failure(let error) = result { console.write(error) }
             return try result.get()
         }
     }
