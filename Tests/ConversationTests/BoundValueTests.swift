@@ -49,7 +49,10 @@ struct BoundValueTests {
         }
         for state in [true, false, true, false] as [JSONValue] { #expect(try await client.nextReply()?.value == state) }
         let set = try await client.reply("bell", [true])
-        #expect(set.code == "unsupported" && set.message.contains("cannot be set"), "\(set.message)")
+        #expect(
+            set.code == "unsupported" && set.message.contains("an output only with 'output: true'"),
+            "\(set.message)"
+        )
         #expect(try await client.reply("post", ["bell", true]).code == "denied")
         #expect(try await hand.reply("simulate", ["bell", 3]).code == "invalid")
         #expect(try await hand.reply("simulate", ["lamp", true]).code == "invalid")

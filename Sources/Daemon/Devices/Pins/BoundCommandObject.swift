@@ -22,8 +22,7 @@ package struct BoundCommandObject: WaitingBCO {
             return answer(try hardware.read(name))
         }
         guard !declaration.isInput else {
-            let source = declaration.binding?.key ?? "its hardware"
-            throw CommandError(.unsupported, "'\(name)' cannot be set: it is read from \(source)")
+            throw CommandError(.unsupported, declaration.refusalToSet(name))
         }
         let time = try OutputPlan.time(of: call[1]?.objectValue, at: call.field(1))
         let plan = try value.map { value throws(CommandError) in try OutputPlan(value, for: time, of: declaration) }
@@ -39,5 +38,14 @@ package struct BoundCommandObject: WaitingBCO {
 
     private func answer(_ value: Promise<JSONValue>) -> Awaited<BusinessOutcome> {
         .wait(for: value) { .result($0) }
+    }
+}
+
+extension ValueDeclaration {
+    /// Why an input cannot be set, in a sentence.
+    func refusalToSet(_ name: String) -> String {
+        let says = "'\(name)' cannot be set: it is read from \(binding?.key ?? "its hardware")"
+        guard case .gpio? = binding else { return says }
+        return "\(says), which is an output only with 'output: true'"
     }
 }

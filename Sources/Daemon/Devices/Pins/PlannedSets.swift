@@ -8,13 +8,13 @@ extension MappingTable {
         var (mistakes, warnings): ([ConfigurationMistake], [ConfigurationMistake]) = ([], [])
         for entry in entries {
             guard let call = entry.schedule?.call, let value = self[call.command.value]?.value,
-                let binding = value.binding, let new = call.parameters.first
+                value.binding != nil, let new = call.parameters.first
             else { continue }
             let options = call.parameters.dropFirst().first?.objectValue
             guard new != .null || options?["add"] != nil else { continue }
             let (name, output, location) = (entry.command, call.command.value, call.command.location)
             guard !value.isInput else {
-                let says = "the schedule '\(name)': '\(output)' cannot be set: it is read from \(binding.key)"
+                let says = "the schedule '\(name)': \(value.refusalToSet(output))"
                 mistakes.append(ConfigurationMistake(says, at: location))
                 continue
             }
