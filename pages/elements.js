@@ -39,6 +39,19 @@ const sentences = {
 export function tell(place, error, sentence = sentences[error.code] || 'Something went wrong.') {
 	const known = error.message && error.message !== sentence ? [make('small', {}, error.message)] : []
 	place.replaceChildren(make('b', {}, sentence), ...known)
+	if (list.test(error.message)) mergeLists()
+}
+
+// The list of a gateway's commands that a line tells to write: what one line adds, the others keep.
+const list = /(«commands: \[)([^\]…]*)(\]»)/
+
+/** Puts what each error on the page adds to the list of a gateway's commands into all of them, so that following one after the other loses nothing. */
+export function mergeLists() {
+	const shown = [...document.querySelectorAll('.says small, #quickconnect-refused p')]
+	const names = new Set(shown.flatMap(({ textContent }) => list.exec(textContent)?.[2].split(', ') ?? []))
+	for (const each of shown) {
+		each.textContent = each.textContent.replace(list, (_, begin, old, end) => begin + [...names].sort().join(', ') + end)
+	}
 }
 
 /** Where errors of an element are shown: in its card. */

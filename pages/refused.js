@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the device refuses is told in the page, for its author (docs/web.md). quickconnect.js loads this at the first refusal.
+import { mergeLists } from './elements.js'
+
 const isForAuthors = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ refusals }) => refusals, () => false)
 const said = new Set()
-// The list that a line tells to write: what one line adds, the others keep.
-const list = /(«commands: \[)([^\]…]*)(\]»)/
-const names = new Set()
 let place
 
 /**
@@ -24,12 +23,9 @@ export async function show(what, isOwn) {
 	place ||= makePlace()
 	const line = document.createElement('p')
 	line.textContent = code === 'denied' ? `Refused: ${message}${message.endsWith('?') ? '' : '.'}` : cmd ? `${cmd}: ${message}` : message
-	list.exec(message)?.[2].split(', ').forEach(name => names.add(name))
 	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
 	place.append(line)
-	for (const each of place.querySelectorAll('p')) {
-		each.textContent = each.textContent.replace(list, (_, begin, old, end) => begin + [...names].sort().join(', ') + end)
-	}
+	mergeLists()
 }
 
 /** What the Content-Security-Policy of the pages has kept out (docs/web.md). */
@@ -59,7 +55,6 @@ function makePlace() {
 	close.style.cssText = 'position: absolute; top: .3em; right: .5em; min-height: 0; border: 0; background: none; color: #fff; font: 22px/1 sans-serif; cursor: pointer'
 	close.onclick = () => {
 		said.clear()
-		names.clear()
 		element.remove()
 		place = undefined
 	}

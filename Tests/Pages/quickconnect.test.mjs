@@ -439,3 +439,15 @@ test('a connection that has died without a word is given up', async context => {
 	assert.ok(each.all.length > 1)
 	each.client.close()
 })
+
+test('each error on a page that tells to write a list has what the others add to it', async () => {
+	const shown = [], element = () => ({ append(...children) { this.textContent = children.join('') } })
+	globalThis.document = { createElement: element, querySelectorAll: () => shown }
+	const { tell } = await import('data:text/javascript,' + encodeURIComponent(readFileSync(new URL('../../pages/elements.js', import.meta.url), 'utf8')))
+	const place = { replaceChildren: (sentence, text) => shown.push(text) }
+	for (const name of ['state', 'doctor']) tell(place, { code: 'denied', message: `the line «commands: [hello, ${name}]» there would allow it` })
+	tell(place, { code: 'busy', message: 'later' })
+	const line = 'the line «commands: [doctor, hello, state]» there would allow it'
+	assert.deepEqual(shown.map(({ textContent }) => textContent), [line, line, 'later'])
+	delete globalThis.document
+})
