@@ -76,7 +76,7 @@ struct PlaySoundVCO: WaitingVCO {
         guard let number = call.integer(0) ?? number(ofName: call.string(0)), number >= Self.vibration,
             let index = Int(exactly: number)
         else {
-            let expected = "sound, an integer of at least -1 or the name of a system sound"
+            let expected = "sound, an integer of at least -1 or the name of a system sound, as 'sounds' lists them"
             throw .invalid("/0", expected: expected, got: call.gist(0))
         }
         guard number != Self.vibration else { return haptics.outcome(of: .single, for: call.caller) }

@@ -64,7 +64,7 @@ package final class ALSASoundPlayer: SoundPlayer {
         switch sounds.last?.number {
         case nil: "there is no system sound \(number): no system sounds are installed"
         case _ where number == 0: "there is no system sound 0: laser.wav is missing in the sounds folder"
-        case let last?: "there is no system sound \(number): they go up to \(last)"
+        case let last?: "there is no system sound \(number): they go up to \(last); 'sounds' lists them"
         }
     }
 }
