@@ -51,6 +51,16 @@ struct OptionTests {
         ("actFor", ["a"], ["group": []], "/1/group: expected one of groups"),
     ]
 
+    @Test func `a recording is not named by what it is to do, unless that follows`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        for word in ["start", "stop", "pause"] {
+            let reply = try await client.reply("rec", [.string(word)])
+            #expect(reply.code == "invalid" && reply.message.contains("as in: rec memo.wav st"), "\(reply)")
+        }
+        #expect(try await client.reply("rec", ["stop", "stop"]).code == "notFound")
+    }
+
     @Test func `that do not fit are invalid, with their place and what was expected`() async throws {
         let daemon = try await DaemonProcess()
         let client = try daemon.connect()

@@ -246,7 +246,7 @@ struct SocketTests {
             return (try await child.wait(), String(decoding: child.standardError, as: UTF8.self))
         }
         for (call, says) in [
-            ("[bell, true]", "'bell' cannot be set: it is read from gpio"),
+            ("[bell, true]", "'bell' cannot be set: it is read from gpio, which is an output only with 'output: true'"),
             ("[lamp, 7]", "/0: expected value, true or false, or a pattern in ms"),
             ("[lamp, [200, 0]]", "/0/1: expected whole milliseconds"),
             ("[lamp, true, {for: 2h}]", "/1/for: expected for,"),
@@ -327,7 +327,9 @@ struct SocketTests {
             let error = try await client.failure("playSound", [wrong])
             #expect(error["code"] == "invalid" && error["fields"]?.arrayValue?.first?.objectValue?["field"] == "/0")
         }
-        #expect(try await client.failure("playSound", [99])["code"] == "notFound")
+        let missing = try await client.failure("playSound", [99])
+        #expect(missing["code"] == "notFound")
+        #expect(missing["message"]?.stringValue?.hasSuffix("; 'sounds' lists them") == true)
     }
 
     @Test func `a recording's path begins at the root, also where the media folder was named otherwise`() async throws {

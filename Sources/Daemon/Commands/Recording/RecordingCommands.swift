@@ -2,11 +2,17 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// Checks the options of `rec`: `{rate, channels, limit, gain, shared, wait}`.
+/// Checks the options of `rec`: `{rate, channels, limit, gain, shared, wait}`, and that what is to be done is not given as its file.
 struct RecordAudioValCO: ValCO {
+    /// Words that are no files where nothing follows them.
+    private static let actions = ["start", "stop", "pause"]
 
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
-        .handOn(try RecordingStart(call))
+        if call.request.parameterCount == 1, let word = call.string(0), Self.actions.contains(word) {
+            let expected = "file, then start or stop, as in: rec memo.wav \(word == "start" ? word : "stop")"
+            throw .invalid("/0", expected: expected, got: call.gist(0))
+        }
+        return .handOn(try RecordingStart(call))
     }
 }
 
