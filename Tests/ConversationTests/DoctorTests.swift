@@ -52,6 +52,18 @@ struct DoctorTests {
         #expect(table.output.hasSuffix("Problems found.\n"))
     }
 
+    @Test func `what the settings record is a finding while no service does it`() async throws {
+        let daemon = try await DaemonProcess(settings: "record: [{event: doorbell}]\n")
+        let client = try daemon.connect()
+        func finding() async throws -> Finding? {
+            DoctorReport(try await client.value("doctor", []))?.findings.first { $0.subject == "data" }
+        }
+        let data = try #require(try await finding())
+        #expect(data.state == .warning && data.says.hasPrefix("nothing records doorbell") && data.fix != nil)
+        _ = try await client.value("registerHandler", ["data"])
+        #expect(try await finding() == nil)
+    }
+
     @Test func `simulated, all is well`() async throws {
         let result = try await run("quickconnectd", "--simulate", "--doctor")
         #expect(result.exit == .status(0) && result.output.hasSuffix("No problems found.\n"))

@@ -25,6 +25,14 @@ package struct ServiceManager: Sendable {
     /// - Parameter words: `start quickconnectd`.
     package static func command(_ words: String) -> String? { isRunning ? "sudo systemctl \(words)" : nil }
 
+    /// The command that starts a service, as a person types it; nil where systemd does not run, or has no such unit.
+    package static func start(_ unit: String) -> String? {
+        let hasUnit = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].contains {
+            FileText.exists("\($0)/systemd/system/\(unit).service")
+        }
+        return hasUnit ? command("start \(unit)") : nil
+    }
+
     /// Whether systemd listens.
     package var isThere: Bool { address != nil }
 

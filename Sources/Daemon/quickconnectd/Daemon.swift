@@ -270,6 +270,9 @@ struct Daemon {
                 examined: [
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     gatewayDoctor { router.frontController.currentTable.entries },
+                    RecordingDoctor(recorded: { [reread] in reread().settings.procedureSettings.record.map(\.event) }) {
+                        router.handlers.has("data")
+                    },
                 ] + examined + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),

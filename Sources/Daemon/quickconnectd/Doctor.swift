@@ -154,6 +154,32 @@ struct DaemonDoctor: Examined {
     }
 }
 
+/// Says that nothing is recorded, where the settings say what is to be, and no service does it.
+struct RecordingDoctor: Examined {
+    /// The events that the settings name now.
+    let recorded: @Sendable () -> [String]
+    /// Whether the service of procedures runs, which records.
+    let isAnswered: @Sendable () -> Bool
+
+    func examine(thoroughly isThorough: Bool) async -> [Finding] {
+        guard !isAnswered() else { return [] }
+        let events = recorded()
+        guard !events.isEmpty else { return [] }
+        let program = "quickconnect-scripts"
+        let says =
+            "nothing records \(events.joined(separator: ", ")) ('record' in the settings): no service of procedures runs"
+        let start = ServiceManager.start("quickconnect-data") ?? "\(program) --procedures"
+        return [
+            Finding(
+                "data",
+                .warning,
+                says,
+                fix: Program.isInstalled(program) ? start : "sudo apt install \(program)"
+            )
+        ]
+    }
+}
+
 /// Says which of the owner's entries the users of gateways may reach, and why: by its own rule, or by the list of the gateway's
 /// socket.
 struct GatewayDoctor: Examined {

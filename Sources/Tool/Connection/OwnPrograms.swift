@@ -38,10 +38,7 @@ enum OwnPrograms {
     ///   - words: the program's arguments where it is not.
     static func unavailable(_ what: String, of program: String, unit: String, words: String) -> String {
         guard Program.isInstalled(program) else { return "unavailable: \(Program.missing(program))" }
-        let hasUnit = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].contains {
-            FileText.exists("\($0)/systemd/system/\(unit).service")
-        }
-        let start = (hasUnit ? ServiceManager.command("start \(unit)") : nil) ?? "\(program) \(words)"
+        let start = ServiceManager.start(unit) ?? "\(program) \(words)"
         return "unavailable: \(what) is not running; start it with «\(start)»"
     }
 }
