@@ -34,6 +34,24 @@ struct ScheduleTests {
         return folder
     }
 
+    @Test func `a schedule is warned of whose procedure has no file`() async throws {
+        let config = try TestFolder()
+        try FileManager.default.createDirectory(atPath: config("procedures"), withIntermediateDirectories: false)
+        try config.write("function execute(done) { done(1) }", to: "procedures/monthly.js")
+        let own = """
+            execute: {business: ["script:execute"], allow: {users: ["schedule:good", "schedule:slip"]}}
+            good: {schedule: {every: 1h}, call: [execute, monthly]}
+            slip: {schedule: {every: 1h}, call: [execute, montly]}
+            """
+        let mappings = try mappings(own)
+        let environment = ["CONFIGURATION_DIRECTORY": config.path]
+        let daemon = try await DaemonProcess(mappings: mappings.path, environment: environment)
+        let answer = try await daemon.connect().value("reload", []).objectValue
+        let told = answer?["warnings"]?.arrayValue?.compactMap(\.stringValue).filter { $0.contains("procedure") } ?? []
+        #expect(told.count == 1 && told.first?.contains("the schedule 'slip': ") == true, "\(told)")
+        #expect(told.first?.hasSuffix("have no procedure 'montly', did you mean 'monthly'?") == true, "\(told)")
+    }
+
     @Test func `an event is posted by those whom its rule names, if its data fits, and its last one is kept`()
         async throws
     {

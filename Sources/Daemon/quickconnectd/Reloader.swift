@@ -161,6 +161,8 @@ struct MappingLoader: Sendable {
     private let folders: [MappingFiles.Folder]
     private let accounts: SystemAccounts
     private let isSimulated: Bool
+    /// The folders of procedures; empty where a server has more of them, which the daemon may not read.
+    private let procedures: [String]
 
     /// The command that exists only with `--simulate`, whatever the owner's files say of it.
     private static let simulationCommand = "simulate"
@@ -180,6 +182,8 @@ struct MappingLoader: Sendable {
         (self.scheduler, self.hardware) = (scheduler, hardware)
         folders = settings.mappings
         isSimulated = settings.simulate
+        let places = StandardFolders()
+        procedures = settings.procedureSettings.sync == nil ? [places.procedures, places.shippedProcedures] : []
         self.accounts = accounts
     }
 
@@ -205,6 +209,7 @@ struct MappingLoader: Sendable {
             accounts: accounts
         )
         try table.checkBindings()
-        return (table, warnings + (try table.checkPlannedCalls()) + (try table.checkPlannedSets()))
+        let planned = try table.checkPlannedCalls() + table.checkPlannedSets()
+        return (table, warnings + planned + table.warningsOfProcedures(in: procedures))
     }
 }
