@@ -17,7 +17,7 @@ struct QuickConnectPicker: ParsableCommand {
             It registers with the daemon as the handler of these commands: \(Pickers.names). It runs until SIGTERM, and \
             reconnects when the daemon restarts. It shows dialogs with zenity or yad.
 
-            Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, no program for dialogs, or the daemon refuses the \
+            Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, or the daemon refuses the \
             handlers, 2 wrong usage.
             """,
         version: ProjectVersion.text
@@ -39,6 +39,9 @@ struct QuickConnectPicker: ParsableCommand {
 
     @Flag(help: "Show no dialog, and answer its initial value: the current time, or the first item of a list.")
     var simulate = false
+
+    @Option(help: .hidden)
+    var backlights = "/sys/class/backlight"
 
     @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
     var logLevel = LogLevel.notice
@@ -66,7 +69,7 @@ struct QuickConnectPicker: ParsableCommand {
         do {
             let shower = try shower(environment)
             let device = DeviceClient(socket: socket)
-            let service = PickerService(device, DialogQueue(shower), log)
+            let service = PickerService(device, DialogQueue(shower), try screen(environment), log)
             let status = await service.run(until: stop)
             await device.close()
             return status
@@ -78,7 +81,17 @@ struct QuickConnectPicker: ParsableCommand {
 
     private func shower(_ environment: [String: String]) throws -> any DialogShower {
         if simulate || answer != nil { return ToldDialogs(answer: answer) }
-        return try NativeDialogs(Display(named: display, environment: environment), environment)
+        return NativeDialogs(try Display(named: display, environment: environment), environment)
+    }
+
+    private func screen(_ environment: [String: String]) throws -> Screen {
+        if simulate || answer != nil { return Screen(ways: [SimulatedScreen()]) }
+        let display = try Display(named: display, environment: environment)
+        let programs = ScreenProgram(environment: environment.merging(display.variables) { _, last in last })
+        let server: any ScreenWay =
+            display.isX11 ? XScreen(programs: programs) : WaylandScreen(programs: programs)
+        let light = Backlight(folder: backlights, programs: programs)
+        return Screen(ways: [light, server, MonitorBus(programs: programs)])
     }
 }
 

@@ -3,17 +3,21 @@ import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// Answers the daemon's calls for all pickers, until it is stopped or cannot go on.
+/// Answers the daemon's calls for the pickers and the screen, until it is stopped or cannot go on.
 struct PickerService: Sendable {
+    private typealias Body = @Sendable (HandlerCall) async throws -> HandlerCall.Answer
+
     private let device: DeviceClient
     private let desk: DialogQueue
+    private let screen: Screen
     private let log: ServiceLog
     /// How long to wait before trying again to register a name that another client has.
     private static let pause = Duration.seconds(5)
 
-    init(_ device: DeviceClient, _ desk: DialogQueue, _ log: ServiceLog) {
+    init(_ device: DeviceClient, _ desk: DialogQueue, _ screen: Screen, _ log: ServiceLog) {
         self.device = device
         self.desk = desk
+        self.screen = screen
         self.log = log
     }
 
@@ -25,7 +29,11 @@ struct PickerService: Sendable {
                 return 0
             }
             group.addTask { await failWithoutDisplay() }
-            for picker in Pickers.all { group.addTask { await serve(picker) } }
+            for picker in Pickers.all {
+                group.addTask { await serve(picker.name, atOnce: 16) { call in try await answer(call, picker) } }
+            }
+            // Two changes of one screen at once would read back each other's.
+            group.addTask { await serve(Screen.handler, atOnce: 1) { call in try await change(call) } }
             let status = await group.next() ?? 0
             group.cancelAll()
             return status
@@ -39,18 +47,18 @@ struct PickerService: Sendable {
         return 1
     }
 
-    private func serve(_ picker: any Picker) async -> Int32 {
+    private func serve(_ name: String, atOnce: Int, _ body: @escaping Body) async -> Int32 {
         var hasTold = false
         while !Task.isCancelled {
             do throws(CallFailure) {
-                try await device.answer(picker.name, endsWithCaller: true) { call in try await answer(call, picker) }
+                try await device.answer(name, atOnce: atOnce, endsWithCaller: true, body)
                 return 0
             } catch {
                 guard error.code == CommandError.Code.busy.rawValue else {
-                    log.write("the daemon refuses the handler \(picker.name): \(error.message)", .error)
+                    log.write("the daemon refuses the handler \(name): \(error.message)", .error)
                     return 1
                 }
-                if !hasTold { log.write("waits until \(picker.name) is free: \(error.message)", .warning) }
+                if !hasTold { log.write("waits until \(name) is free: \(error.message)", .warning) }
                 hasTold = true
             }
             try? await Task.sleep(for: Self.pause)
@@ -68,15 +76,20 @@ struct PickerService: Sendable {
             throw error
         }
     }
-}
 
-extension HandlerCall {
-    /// What was sent, as parameters, in both forms of the protocol.
-    fileprivate var parameters: [JSONValue] {
-        switch data {
-        case .null: []
-        case .array(let items): items
-        default: [data]
+    /// Answers what the screen is then, and tells all who listen.
+    private func change(_ call: HandlerCall) async throws -> HandlerCall.Answer {
+        guard let changes = call.parameters.first.flatMap({ $0 == .null ? nil : $0 }) else {
+            return HandlerCall.Answer(try await screen.look())
         }
+        do throws(HandlerCall.Failure) {
+            try await screen.change(ScreenState(changes))
+        } catch {
+            log.write("\(call.command): \(error.message)", .info)
+            throw error
+        }
+        let state = try await screen.look()
+        try? await device.post("screenState", state)
+        return HandlerCall.Answer(state)
     }
 }

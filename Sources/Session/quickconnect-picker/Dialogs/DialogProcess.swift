@@ -1,15 +1,58 @@
 import CLinux
+import Concurrency
 import Glibc
 import Linux
+import Synchronization
 
 /// A dialog's process. It starts as this program, which only makes the kernel end it with the picker, because nobody
 /// would be there for the answer, and then becomes the dialog's program.
 enum DialogProcess {
     private static let word = "--show-dialog"
 
-    static func start(_ way: Dialog.Way, _ environment: [String: String]) throws(SystemCallError) -> RunningProgram {
-        let words = [word, "\(getpid())", way.program] + way.arguments
-        return try RunningProgram(OwnProcess.program, words, environment: environment)
+    /// Runs a program to its end. If the task is cancelled, or the time is over, it is ended before.
+    /// - Parameter limit: nil: a person may think for as long as they like.
+    static func run(
+        _ program: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        within limit: Duration? = nil
+    ) async throws(Interruption) -> RunningProgram.Ending {
+        let ending = Deferred<RunningProgram.Ending, Interruption>()
+        let started = Mutex<(program: RunningProgram?, end: Interruption?)>((nil, nil))
+        // The kernel ends it with the thread that started it, so that thread waits for it.
+        let code = PThread.start("dialog") {
+            do throws(SystemCallError) {
+                let words = [word, "\(getpid())", program] + arguments
+                let running = try RunningProgram(OwnProcess.program, words, environment: environment)
+                let end = started.withLock { started in
+                    started.program = running
+                    return started.end
+                }
+                if end != nil { running.kill() }
+                ending.fulfil(running.wait())
+            } catch {
+                ending.fail(Interruption(.unavailable, "\(error)"))
+            }
+        }
+        guard code == 0 else { throw Interruption(.unavailable, "pthread_create: \(SystemCallError.text(code))") }
+        let kill = { @Sendable (end: Interruption) in
+            // Also before there is a program: the thread then kills it.
+            started.withLock { started in
+                started.end = started.end ?? end
+                return started.program
+            }?.kill()
+        }
+        if let limit {
+            let late = Interruption(.timedOut, "it has not ended within \(limit.components.seconds) s")
+            AlarmThread.shared.ring(after: limit) { kill(late) }
+        }
+        let result: Result<RunningProgram.Ending, Interruption> = await withTaskCancellationHandler {
+            do throws(Interruption) { return .success(try await ending.value()) } catch { return .failure(error) }
+        } onCancel: {
+            kill(Interruption(.cancelled, "the call was cancelled"))
+        }
+        if let end = started.withLock(\.end) { throw end }
+        return try result.get()
     }
 
     /// Becomes the dialog's program, if this process was started for that.

@@ -8,6 +8,7 @@ struct Display: Sendable {
     }
 
     let name: String
+    var isX11: Bool { name.contains(":") }
     /// Where its server may listen; empty for one on another machine.
     private let sockets: [String]
     /// What programs find it by.

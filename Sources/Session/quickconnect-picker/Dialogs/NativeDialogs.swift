@@ -13,18 +13,11 @@ final class NativeDialogs: DialogShower {
     /// How often a person may give an invalid answer.
     private static let maxTries = 10
 
-    init(_ display: Display, _ environment: [String: String]) throws(Display.Missing) {
+    init(_ display: Display, _ environment: [String: String]) {
         self.display = display
         let others = environment.filter { $0.key != "DISPLAY" && $0.key != "WAYLAND_DISPLAY" }
         self.environment = others.merging(display.variables) { _, last in last }
-        guard Self.programs.contains(where: isInstalled) else {
-            throw Display.Missing(
-                description: "no program for dialogs is installed; one of them is enough: apt install zenity"
-            )
-        }
     }
-
-    private static let programs = ["zenity", "yad"]
 
     private func isInstalled(_ program: String) -> Bool { Program.isInPath(program, environment) }
 
@@ -33,7 +26,10 @@ final class NativeDialogs: DialogShower {
     func show(_ dialog: Dialog) async throws -> [JSONValue] {
         guard let way = dialog.ways.first(where: { isInstalled($0.program) }) else {
             let programs = dialog.ways.map(\.program).joined(separator: " or ")
-            throw HandlerCall.Failure(.unsupported, "this dialog needs the program \(programs)")
+            throw HandlerCall.Failure(
+                .unsupported,
+                "this dialog needs \(programs) (apt install \(dialog.ways[0].program))"
+            )
         }
         var output = ""
         for _ in 0..<Self.maxTries {
@@ -81,39 +77,11 @@ final class NativeDialogs: DialogShower {
     private static let looksWithoutComplaint = 4
 
     private func run(_ way: Dialog.Way) async throws -> RunningProgram.Ending {
-        let ending = Deferred<RunningProgram.Ending, Interruption>()
-        let started = Mutex<(program: RunningProgram?, isCancelled: Bool)>((nil, false))
-        // The kernel ends the dialog with the thread that started it, so that thread waits for it.
-        let code = PThread.start("dialog") { [environment] in
-            do throws(SystemCallError) {
-                let program = try DialogProcess.start(way, environment)
-                let isCancelled = started.withLock { started in
-                    started.program = program
-                    return started.isCancelled
-                }
-                if isCancelled { program.kill() }
-                ending.fulfil(program.wait())
-            } catch {
-                ending.fail(Interruption(.unavailable, "\(error)"))
-            }
-        }
-        guard code == 0 else {
-            throw HandlerCall.Failure(.unavailable, "pthread_create: \(SystemCallError.text(code))")
-        }
-        do {
-            return try await withTaskCancellationHandler {
-                try await ending.value()
-            } onCancel: {
-                // Also before there is a program: the thread then kills it.
-                let program = started.withLock { started in
-                    started.isCancelled = true
-                    return started.program
-                }
-                program?.kill()
-            }
-        } catch let interruption as Interruption {
-            if interruption.kind == .cancelled { throw CancellationError() }
-            throw HandlerCall.Failure(.unavailable, "\(way.program) cannot be run: \(interruption)")
+        do throws(Interruption) {
+            return try await DialogProcess.run(way.program, way.arguments, environment)
+        } catch {
+            if error.kind == .cancelled { throw CancellationError() }
+            throw HandlerCall.Failure(.unavailable, "\(way.program) cannot be run: \(error)")
         }
     }
 }

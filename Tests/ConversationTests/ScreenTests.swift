@@ -1,0 +1,135 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// The screen of a session, by programs that stand for those of the desktop, and remember what they were told.
+@Suite("The screen")
+struct ScreenTests {
+    /// An X server with one monitor, a touch screen on it, and a monitor that hears by its cable. Each program keeps what it
+    /// is told in a file of its name.
+    private static let programs = [
+        "xset": """
+        [ "$1 $2" != "dpms force" ] || echo "$3" >"$0.state"
+        case $(cat "$0.state") in off) echo "Monitor is Off" ;; *) echo "Monitor is On" ;; esac
+        echo "DPMS (Energy Star):"
+        """,
+        "xrandr": """
+        [ "$1" = --query ] || echo "$4" >"$0.state"
+        turned=$(cat "$0.state"); [ "$turned" != normal ] || turned=
+        echo "Screen 0: minimum 64 x 64"
+        echo "DP-1 disconnected (normal left inverted right x axis y axis)"
+        echo "HDMI-1 connected primary 1920x1080+0+0 $turned (normal left inverted right x axis y axis) 527mm x 296mm"
+        """,
+        "xinput": """
+        case $1 in
+          map-to-output) echo "$2 $3" >"$0.state" ;;
+          list) case $2 in --id-only) printf '2\\n7\\n∼ 9\\n' ;; *) [ "$3" != 7 ] || echo "Touch mode: direct" ;; esac ;;
+        esac
+        """,
+        "ddcutil": """
+        [ "$1" != setvcp ] || echo "$3" >"$0.state"
+        [ "$1" = setvcp ] || echo "VCP 10 C $(cat "$0.state") 80"
+        """,
+    ]
+
+    private let folder: TestFolder
+    private let daemon: DaemonProcess
+
+    init() async throws {
+        (folder, daemon) = (try TestFolder(), try await DaemonProcess())
+    }
+
+    /// A session with some of the programs, on a display that answers.
+    private func session(_ programs: [String], state: [String: String] = [:]) async throws -> PickerProcess {
+        for name in programs {
+            try folder.write("#!/bin/sh\n\(Self.programs[name] ?? "")\n", to: "bin/\(name)")
+            try folder.write(state[name] ?? "", to: "bin/\(name).state")
+            chmod(folder("bin/\(name)"), 0o755)
+        }
+        for tool in ["cat", "printf"] { symlink("/bin/\(tool)", folder("bin/\(tool)")) }
+        let display = try await Self.display.value.name
+        let picker = try PickerProcess(
+            daemon.socket,
+            ["--display", display, "--backlights", folder("backlight")],
+            environment: ["PATH": folder("bin")]
+        )
+        try await picker.awaitReady(daemon.socket)
+        return picker
+    }
+
+    private static let display = Task { try await VirtualDisplay() }
+
+    private func told(_ program: String) throws -> String {
+        try String(contentsOfFile: folder("bin/\(program).state"), encoding: .utf8).trimmingCharacters(in: .newlines)
+    }
+
+    @Test func `a simulated one remembers what it is told, and tells all who listen`() async throws {
+        let (client, other) = (try daemon.connect(), try daemon.connect())
+        #expect(try await client.failure("screen", [])["code"] == "unavailable")
+        let picker = try await PickerProcess(daemon.socket, "--simulate")
+        #expect(try await client.value("screen", []) == ["on": true, "brightness": 100.0, "rotation": 0])
+        _ = try await other.value("subscribe", ["screenState"])
+        let night: JSONValue = ["on": false, "brightness": 30.0, "rotation": 90]
+        #expect(try await client.value("screen", [["on": false, "brightness": 30, "rotation": 90]]) == night)
+        #expect(try await other.nextReply()?.value == night)
+        for (changes, field) in [
+            (["on": 1], "/0/on"), (["brightness": 101], "/0/brightness"), (["rotation": 45], "/0/rotation"),
+            (["rotated": 90], "/0/rotated"), ([:], "/0"),
+        ] as [(JSONValue, String)] {
+            let error = try await client.failure("screen", [changes])
+            #expect(error["code"] == "invalid" && error["field"]?.stringValue == field, "\(error)")
+        }
+        #expect(try await picker.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: VirtualDisplay.isPossible, "Xvfb, xdotool or zenity is not installed"))
+    func `an X server is switched and turned, with what is touched, and a monitor dimmed by its cable`() async throws {
+        let picker = try await session(["xset", "xrandr", "xinput", "ddcutil"], state: ["ddcutil": "40"])
+        let client = try daemon.connect()
+        #expect(try await client.value("screen", []) == ["on": true, "brightness": 50.0, "rotation": 0])
+        let off = try await client.value("screen", [["on": false, "rotation": 270, "brightness": 25]])
+        #expect(off == ["on": false, "brightness": 25.0, "rotation": 270])
+        #expect(try told("xrandr") == "left" && told("xinput") == "7 HDMI-1" && told("ddcutil") == "20")
+        #expect(try await client.value("screen", [["on": true]]).objectValue?["on"] == true)
+        #expect(try await picker.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: VirtualDisplay.isPossible, "Xvfb, xdotool or zenity is not installed"))
+    func `a panel's own light comes before a monitor's, and is never put out`() async throws {
+        for (device, type) in [("acpi0", "raw"), ("panel", "platform")] {
+            try folder.write("\(type)\n", to: "backlight/\(device)/type")
+            try folder.write("7\n", to: "backlight/\(device)/brightness")
+            try folder.write("15\n", to: "backlight/\(device)/max_brightness")
+        }
+        let picker = try await session(["ddcutil"], state: ["ddcutil": "40"])
+        let client = try daemon.connect()
+        #expect(try await client.value("screen", []) == ["brightness": 47.0])
+        #expect(try await client.value("screen", [["brightness": 80]]) == ["brightness": 80.0])
+        #expect(try await client.value("screen", [["brightness": 0]]) == ["brightness": 7.0])
+        let level = try String(contentsOfFile: folder("backlight/panel/brightness"), encoding: .utf8)
+        #expect(level.hasPrefix("1"))
+        #expect(try told("ddcutil") == "40")
+        // What nothing here can do is told with the reason of each way.
+        let error = try await client.failure("screen", [["on": false]])
+        let message = try #require(error["message"]?.stringValue)
+        #expect(error["code"] == "unavailable")
+        #expect(message.contains("X server: xset is not installed (apt install x11-xserver-utils)"), "\(message)")
+        #expect(try await picker.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: VirtualDisplay.isPossible, "Xvfb, xdotool or zenity is not installed"))
+    func `what was asked for and has not come about is no answer`() async throws {
+        let picker = try await session(["xset", "xrandr"])
+        // As a server whose driver ignores it.
+        try folder.write("#!/bin/sh\necho 'DPMS (Energy Star):'; echo 'Monitor is On'\n", to: "bin/xset")
+        let client = try daemon.connect()
+        let error = try await client.failure("screen", [["on": false]])
+        let message = try #require(error["message"]?.stringValue)
+        #expect(error["code"] == "unavailable")
+        #expect(message.contains("X server: it has been asked, and is still {\"on\":true"), "\(message)")
+        #expect(message.contains("monitor: ddcutil is not installed"), "\(message)")
+        #expect(try await picker.stop() == .status(0))
+    }
+}
