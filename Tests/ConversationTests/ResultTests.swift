@@ -49,7 +49,7 @@ struct ResultTests {
         #expect(
             others == [
                 "actFor", "action", "data", "execute", "kiosk", "kioskNavigation", "macro", "middleProgress", "mqtt",
-                "outerProgress", "procedures", "scripts", "showDate", "showList", "web",
+                "outerProgress", "procedures", "screen", "scripts", "showDate", "showList", "web",
             ]
         )
     }
