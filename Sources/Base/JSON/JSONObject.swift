@@ -12,6 +12,11 @@ public struct JSONObject: Sendable, Hashable {
         members = OrderedDictionary(pairs.lazy.map { (ByteName($0), $1) }, uniquingKeysWith: { _, last in last })
     }
 
+    /// An object with these members, without those whose value is nil.
+    package init(present pairs: KeyValuePairs<String, JSONValue?>) {
+        self.init(pairs.compactMap { name, value in value.map { (name, $0) } })
+    }
+
     /// The value of a member; assigning nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get { members[ByteName(name)] }

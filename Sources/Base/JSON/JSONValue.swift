@@ -111,6 +111,9 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue {
+    /// An object with these members, without those whose value is nil.
+    package init(present pairs: KeyValuePairs<String, JSONValue?>) { self = .object(JSONObject(present: pairs)) }
+
     /// A number, without a fraction where it has none.
     public static func shortest(_ number: Double) -> JSONValue {
         Int64(exactly: number).map { .integer($0) } ?? .number(number)

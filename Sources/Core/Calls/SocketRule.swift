@@ -97,10 +97,10 @@ public final class SocketRule: Sendable {
         let command = command.shortened
         let line = NameList.whole((commands.map(\.text) + [command]).sorted(), bytes: 400).map { "commands: [\($0)]" }
         let remedy = line.map { "the line «\($0)» there" } ?? "«\(NameList.quoted(command))» added there"
-        var details: JSONObject = [
+        let details = JSONObject(present: [
             "rule": .string("the commands of the socket \(name)"), "location": .string(location.description),
-        ]
-        details["allow"] = line.map(JSONValue.string)
+            "allow": line.map(JSONValue.string),
+        ])
         let sentence =
             "\(command) is not among the commands of the socket \(name) (\(location)); \(remedy) would allow it"
         return CommandError(.denied, sentence, details: details)

@@ -56,10 +56,10 @@ public struct Permissions: Sendable {
     private func denied(_ what: String) -> CommandError {
         let named = handlerCommands
         let rule = named?.words ?? "root only"
-        var details: JSONObject = ["rule": .string(rule)]
-        details["location"] = named.map { .string($0.location.description) }
-        let place = named.map { " (\($0.location))" } ?? ""
-        return CommandError(.denied, "\(what) handlerCommands names: \(rule)\(place)", details: details)
+        let place = named?.location.description
+        let details = JSONObject(present: ["rule": .string(rule), "location": place.map(JSONValue.string)])
+        let words = place.map { " (\($0))" } ?? ""
+        return CommandError(.denied, "\(what) handlerCommands names: \(rule)\(words)", details: details)
     }
 
     /// Why a caller may not run a command; nil if it may.
@@ -112,9 +112,7 @@ public struct Permissions: Sendable {
         if let rule { return .denied("posting \(name)", rule, line, caller) }
         let place = entry.location.map { " (\($0))" } ?? ""
         let sentence = "nobody may post \(name)\(place), which the device tells; \(AllowRule.remedy(line, caller))"
-        var details: JSONObject = [:]
-        details["allow"] = line.map(JSONValue.string)
-        return CommandError(.denied, sentence, details: details)
+        return CommandError(.denied, sentence, details: JSONObject(present: ["allow": line.map(JSONValue.string)]))
     }
 
     /// Why a caller may not call a command with a verb that has a rule; nil if it may.

@@ -31,12 +31,10 @@ package struct DeviceInfo: Sendable, Equatable {
     }
 
     package var json: JSONValue {
-        var members: JSONObject = [
+        JSONValue(present: [
             "hello": hello, "commands": .array(commands.map(JSONValue.string)),
-            "groups": .array(groups.map(JSONValue.string)), "since": .string(since),
-        ]
-        members["gone"] = gone?.json
-        return .object(members)
+            "groups": .array(groups.map(JSONValue.string)), "since": .string(since), "gone": gone?.json,
+        ])
     }
 
     /// Nil if it is something else.

@@ -8,11 +8,9 @@ package enum FleetReply: Sendable, Hashable {
 
     package var json: JSONValue {
         switch self {
-        case .error(let members): return ["error": .object(members)]
+        case .error(let members): ["error": .object(members)]
         case .result(let value, let command):
-            var members: JSONObject = ["responseData": value]
-            members["handlerName"] = command.map(JSONValue.string)
-            return .object(members)
+            JSONValue(present: ["responseData": value, "handlerName": command.map(JSONValue.string)])
         }
     }
 

@@ -49,14 +49,13 @@ package struct SetRecord: Sendable, Equatable {
     }
 
     package var json: JSONValue {
-        var object: JSONObject = ["server": .string(server), "mark": mark.json]
-        object["version"] = version.map(JSONValue.integer)
-        object["key"] = key.map(JSONValue.string)
         let files = files.sorted { $0.key < $1.key }.map { name, file -> (String, JSONValue) in
             (name, ["sha256": .string(file.hash), "mark": file.mark.json])
         }
-        object["files"] = .object(JSONObject(files))
-        return .object(object)
+        return JSONValue(present: [
+            "server": .string(server), "mark": mark.json, "version": version.map(JSONValue.integer),
+            "key": key.map(JSONValue.string), "files": .object(JSONObject(files)),
+        ])
     }
 
     package init(_ text: String) throws(SetRefusal) {
@@ -84,10 +83,7 @@ extension SetRecord.File {
 
 extension SetRecord.Mark {
     fileprivate var json: JSONValue {
-        var object: JSONObject = [:]
-        object["tag"] = tag.map(JSONValue.string)
-        object["modified"] = modified.map(JSONValue.string)
-        return .object(object)
+        JSONValue(present: ["tag": tag.map(JSONValue.string), "modified": modified.map(JSONValue.string)])
     }
 
     fileprivate init(_ json: JSONValue?) {

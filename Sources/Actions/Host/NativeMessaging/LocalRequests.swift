@@ -59,10 +59,11 @@ package struct LocalRequests: Sendable {
     private func list(on page: WebOrigin?) -> JSONValue {
         let rules = desk.state.rules().all
         let actions = desk.list().actions.map { entry -> JSONValue in
-            var members: JSONObject = ["name": .string(entry.name)]
-            members["isAllowed"] = .bool(page.map { rules.allows(entry.name, on: $0) } ?? false)
-            if let problem = entry.problem { members["problem"] = .string(problem) }
-            return .object(members)
+            let isAllowed = page.map { rules.allows(entry.name, on: $0) } ?? false
+            return JSONValue(present: [
+                "name": .string(entry.name), "isAllowed": .bool(isAllowed),
+                "problem": entry.problem.map(JSONValue.string),
+            ])
         }
         return ["site": page.map { .string($0.description) } ?? .null, "actions": .array(actions)]
     }

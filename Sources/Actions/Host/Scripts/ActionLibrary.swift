@@ -30,13 +30,12 @@ package struct ActionLibrary: Sendable {
 
         /// {"name", "from", "file", "sites", "shadows"?, "problem"?}
         package var json: JSONObject {
-            var members: JSONObject = [
+            JSONObject(present: [
                 "name": .string(name), "from": .string(file.place.rawValue), "file": .string(file.path),
                 "sites": .array(sites.map { .string($0.description) }),
-            ]
-            if !file.shadows.isEmpty { members["shadows"] = .array(file.shadows.map(JSONValue.string)) }
-            if let problem { members["problem"] = .string(problem) }
-            return members
+                "shadows": file.shadows.isEmpty ? nil : .array(file.shadows.map(JSONValue.string)),
+                "problem": problem.map(JSONValue.string),
+            ])
         }
     }
 

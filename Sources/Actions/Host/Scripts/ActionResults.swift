@@ -135,11 +135,9 @@ package enum ActionEvent {
         _ state: String,
         _ message: String?
     ) -> JSONObject {
-        var data: JSONObject = [
+        JSONObject(present: [
             "action": .string(action), "site": .string(site.description), "program": .string(program),
-            "state": .string(state),
-        ]
-        if let message { data["message"] = .string(String(message.prefix(1000))) }
-        return data
+            "state": .string(state), "message": message.map { .string(String($0.prefix(1000))) },
+        ])
     }
 }

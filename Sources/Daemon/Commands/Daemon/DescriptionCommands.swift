@@ -57,20 +57,20 @@ struct CommandsBCO: WaitingBCO {
     }
 
     private func describe(_ entry: MappingEntry) -> JSONObject {
-        var object: JSONObject = [
-            "help": entry.help.map(JSONValue.string) ?? .null,
-            "parameters": entry.parameters?.json ?? .null,
-        ]
-        object["result"] = entry.result.map { .object($0.jsonWithoutName) }
-        object["effect"] = .string(entry.effect.rawValue)
-        object["value"] = entry.value?.json
-        object["event"] = entry.event?.json
-        object["schedule"] = entry.schedule?.json
-        object["homeAssistant"] = entry.homeAssistant
-        if let rule = entry.rule { object["allow"] = .string(rule.words) }
-        let gateways = entry.gateways.map(\.text).sorted()
-        if !gateways.isEmpty { object["gateways"] = .array(gateways.map(JSONValue.string)) }
-        return object
+        JSONObject(present: [
+            "help": entry.help.map(JSONValue.string) ?? .null, "parameters": entry.parameters?.json ?? .null,
+            "result": entry.result.map { .object($0.jsonWithoutName) }, "effect": .string(entry.effect.rawValue),
+            "value": entry.value?.json, "event": entry.event?.json, "schedule": entry.schedule?.json,
+            "homeAssistant": entry.homeAssistant, "allow": entry.rule.map { .string($0.words) },
+            "gateways": entry.gatewayNames,
+        ])
+    }
+}
+
+extension MappingEntry {
+    /// On whose lists it is by its own rules; nil if there are none.
+    fileprivate var gatewayNames: JSONValue? {
+        gateways.isEmpty ? nil : .array(gateways.map(\.text).sorted().map(JSONValue.string))
     }
 }
 
@@ -114,8 +114,7 @@ struct ExplainBCO: BCO {
             answer["schedule"] = schedule.json
             answer["set"] = describe(entry.setRule)
         }
-        let gateways = entry.gateways.map(\.text).sorted()
-        if !gateways.isEmpty { answer["gateways"] = .array(gateways.map(JSONValue.string)) }
+        answer["gateways"] = entry.gatewayNames
         answer["timeout"] = entry.timeout.map { JSONValue.shortest($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
@@ -129,15 +128,12 @@ struct ExplainBCO: BCO {
 
     private func describe(_ failure: FailureLog.Failure, to caller: Caller) -> JSONValue {
         let age = (ContinuousClock.now - failure.time) / .seconds(1)
-        var answer: JSONObject = [
+        let isOpen = permissions.maySee(callsOf: failure.caller, caller)
+        return JSONValue(present: [
             "code": .string(failure.error.code.rawValue), "secondsAgo": .integer(Int64(age)),
-            "count": .integer(Int64(failure.count)),
-        ]
-        if permissions.maySee(callsOf: failure.caller, caller) {
-            answer["message"] = .string(failure.error.message)
-            answer["caller"] = failure.caller.json
-        }
-        return .object(answer)
+            "count": .integer(Int64(failure.count)), "message": isOpen ? .string(failure.error.message) : nil,
+            "caller": isOpen ? failure.caller.json : nil,
+        ])
     }
 }
 
@@ -148,18 +144,14 @@ extension ParameterList {
 
 extension Parameter {
     fileprivate var json: JSONObject {
-        var object: JSONObject = ["name": .string(name), "type": .string(kind.rawValue)]
-        if isOptional { object["optional"] = true }
-        object["default"] = defaultValue
-        object["minimum"] = minimum.map(JSONValue.shortest)
-        object["maximum"] = maximum.map(JSONValue.shortest)
-        object["maxLength"] = maxLength.map { .integer(Int64($0)) }
-        object["oneOf"] = oneOf.map(JSONValue.array)
-        if repeats { object["repeat"] = true }
-        if !members.isEmpty { object["members"] = .object(JSONObject(members.map { ($0.name, $0.json) })) }
-        object["items"] = items.map { .object($0.jsonWithoutName) }
-        object["help"] = help.map(JSONValue.string)
-        return object
+        JSONObject(present: [
+            "name": .string(name), "type": .string(kind.rawValue), "optional": isOptional ? true : nil,
+            "default": defaultValue, "minimum": minimum.map(JSONValue.shortest),
+            "maximum": maximum.map(JSONValue.shortest), "maxLength": maxLength.map { .integer(Int64($0)) },
+            "oneOf": oneOf.map(JSONValue.array), "repeat": repeats ? true : nil,
+            "members": members.isEmpty ? nil : .object(JSONObject(members.map { ($0.name, $0.json) })),
+            "items": items.map { .object($0.jsonWithoutName) }, "help": help.map(JSONValue.string),
+        ])
     }
 
     /// The same of a member, an item or a result: its name stands elsewhere, if it has one.
@@ -208,15 +200,13 @@ extension ScheduleDeclaration {
     /// The declaration of a schedule: `{"at" or "every", "days", "dates", "missed", "call"}`, the last three only if they are
     /// given.
     var json: JSONValue {
-        var object: JSONObject = [:]
         let isEvery = if case .every = rule.moment { true } else { false }
-        object[isEvery ? "every" : "at"] = .string("\(rule.moment)")
-        if let days = rule.days {
-            object["days"] = .array(Weekday.allCases.filter(days.contains).map { .string($0.rawValue) })
-        }
-        if let dates = rule.dates { object["dates"] = .array(dates.sorted().map { .integer(Int64($0)) }) }
-        object["missed"] = .string(runsMissed ? "run" : "skip")
-        if let call { object["call"] = .array([.string(call.command.value)] + call.parameters) }
-        return .object(object)
+        return JSONValue(present: [
+            isEvery ? "every" : "at": .string("\(rule.moment)"),
+            "days": rule.days.map { .array(Weekday.allCases.filter($0.contains).map { .string($0.rawValue) }) },
+            "dates": rule.dates.map { .array($0.sorted().map { .integer(Int64($0)) }) },
+            "missed": .string(runsMissed ? "run" : "skip"),
+            "call": call.map { .array([.string($0.command.value)] + $0.parameters) },
+        ])
     }
 }

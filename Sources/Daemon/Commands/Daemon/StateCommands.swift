@@ -76,10 +76,10 @@ struct StateBCO: BCO {
 
     /// `{"event", "code", "lack"}`, the latter two only if the caller cannot subscribe to it now.
     private static func event(_ name: String, _ lack: CommandError?) -> JSONValue {
-        var event: JSONObject = ["event": .string(name)]
-        event["code"] = lack.map { .string($0.code.rawValue) }
-        event["lack"] = lack.map { .string($0.message) }
-        return .object(event)
+        let (code, message) = (lack?.code.rawValue, lack?.message)
+        return JSONValue(present: [
+            "event": .string(name), "code": code.map(JSONValue.string), "lack": message.map(JSONValue.string),
+        ])
     }
 
     /// `{"name", "for": {"uid", "pid", "user"}, "program"}`, or `{"gateway", "user"}` in `for`.

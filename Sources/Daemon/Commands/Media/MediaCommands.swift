@@ -31,23 +31,20 @@ struct MediaBCO: WaitingBCO {
 extension MediaFile {
     /// `shared` is absent unless it is true.
     var json: JSONValue {
-        var members: JSONObject = [
+        JSONValue(present: [
             "name": .string(name), "seconds": seconds.map { .number($0) } ?? .null,
             "format": format.map { .string($0) } ?? .null, "bytes": .integer(Int64(bytes)),
-            "owner": owner.json(account: account),
-        ]
-        if isShared { members["shared"] = true }
-        return .object(members)
+            "owner": owner.json(account: account), "shared": isShared ? true : nil,
+        ])
     }
 }
 
 extension MediaPiece {
     func json(isTagged: Bool) -> JSONValue {
-        var members: JSONObject = [
+        JSONValue(present: [
             "data": .string(data), "offset": .integer(Int64(offset)), "size": .integer(Int64(size)),
-        ]
-        if isTagged { (members["tag"], members["modified"]) = (.string(tag), .integer(Int64(modified))) }
-        return .object(members)
+            "tag": isTagged ? .string(tag) : nil, "modified": isTagged ? .integer(Int64(modified)) : nil,
+        ])
     }
 }
 

@@ -58,21 +58,20 @@ struct ScheduleRecords: Equatable {
     }
 
     var json: JSONValue {
-        var root: JSONObject = ["version": .integer(Self.version), "newest": .integer(newest)]
-        root["ended"] = ended.map { .integer($0) }
-        root["place"] = place.map { .array([.number($0.latitude), .number($0.longitude)]) }
-        root["spans"] = .array(spans.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) })
         let sorted = runs.sorted { $0.key < $1.key }
-        root["runs"] = .object(JSONObject(sorted.map { ($0.key, .object(Self.json($0.value))) }))
-        return .object(root)
+        return JSONValue(present: [
+            "version": .integer(Self.version), "newest": .integer(newest), "ended": ended.map(JSONValue.integer),
+            "place": place.map { .array([.number($0.latitude), .number($0.longitude)]) },
+            "spans": .array(spans.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) }),
+            "runs": .object(JSONObject(sorted.map { ($0.key, Self.json($0.value)) })),
+        ])
     }
 
-    private static func json(_ run: Run) -> JSONObject {
-        var object: JSONObject = ["words": .string(run.words), "done": .integer(run.done)]
-        object["planned"] = run.planned.map { .integer($0) }
-        object["last"] = run.last.map { .integer($0) }
-        object["result"] = run.result.map { .string($0) }
-        return object
+    private static func json(_ run: Run) -> JSONValue {
+        JSONValue(present: [
+            "words": .string(run.words), "done": .integer(run.done), "planned": run.planned.map(JSONValue.integer),
+            "last": run.last.map(JSONValue.integer), "result": run.result.map(JSONValue.string),
+        ])
     }
 
     /// Those of a file; none if there is no such file, or it cannot be read.

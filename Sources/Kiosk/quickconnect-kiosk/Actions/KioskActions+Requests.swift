@@ -82,12 +82,10 @@ extension KioskActions {
     }
 
     private func opening(_ run: ActionRun, _ results: ActionResults) -> JSONObject {
-        var opening: JSONObject = [
+        JSONObject(present: [
             "action": .string(run.action), "view": .string(results.view.rawValue),
-            "dictionary": .object(results.dictionary),
-        ]
-        if results.view == .editor { opening["scripts"] = scripts(run) }
-        return opening
+            "dictionary": .object(results.dictionary), "scripts": results.view == .editor ? scripts(run) : nil,
+        ])
     }
 
     private func scripts(_ run: ActionRun) -> JSONValue { desk.state.scripts().json(of: run.action, on: run.site) }

@@ -100,10 +100,9 @@ package struct ProcedureFolders: Sendable {
 extension ProcedureFolders.File {
     /// In the form of `procedures list`.
     var json: JSONObject {
-        var members: JSONObject = [
+        JSONObject(present: [
             "name": .string(name), "from": .string(place.rawValue), "file": .string(path),
-        ]
-        if !shadows.isEmpty { members["shadows"] = .array(shadows.map(JSONValue.string)) }
-        return members
+            "shadows": shadows.isEmpty ? nil : .array(shadows.map(JSONValue.string)),
+        ])
     }
 }

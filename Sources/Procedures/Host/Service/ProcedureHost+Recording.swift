@@ -80,13 +80,11 @@ extension ProcedureHost {
 
     /// In the form of `procedures list`: `{events, saved, waiting, problem, restart}`.
     var recordingState: JSONValue {
-        var state: JSONObject = [
-            "events": .array(settings.record.map { .string($0.event) }), "saved": .integer(Int64(recorder.saved)),
-            "waiting": .integer(Int64(recorder.pending.count)),
-        ]
-        state["problem"] = problem.map(JSONValue.string)
         let keys = changes()
-        if !keys.isEmpty { state["restart"] = .array(keys.map(JSONValue.string)) }
-        return .object(state)
+        return JSONValue(present: [
+            "events": .array(settings.record.map { .string($0.event) }), "saved": .integer(Int64(recorder.saved)),
+            "waiting": .integer(Int64(recorder.pending.count)), "problem": problem.map(JSONValue.string),
+            "restart": keys.isEmpty ? nil : .array(keys.map(JSONValue.string)),
+        ])
     }
 }

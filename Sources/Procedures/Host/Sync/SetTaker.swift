@@ -106,12 +106,11 @@ extension String {
 extension SetTaker.State {
     /// In the form of `procedures`: `{folder, last: {outcome, says, server, time}, version, files, refused, problem}`.
     func json(folder: String) -> JSONValue {
-        var object: JSONObject = ["folder": .string(folder)]
-        object["last"] = report.map { .object($0.json) }
-        object["version"] = installed?.version.map(JSONValue.integer)
-        object["files"] = installed.map { .integer(Int64($0.files.count)) }
-        object["refused"] = refused.map { .string($0.reason) }
-        object["problem"] = problem.map(JSONValue.string)
-        return .object(object)
+        JSONValue(present: [
+            "folder": .string(folder), "last": report.map { .object($0.json) },
+            "version": installed?.version.map(JSONValue.integer),
+            "files": installed.map { .integer(Int64($0.files.count)) }, "refused": refused.map { .string($0.reason) },
+            "problem": problem.map(JSONValue.string),
+        ])
     }
 }

@@ -217,11 +217,11 @@ final class ProcedureRun {
     private func explain(_ error: JSError) -> ProcedureError {
         if let failure { return failure }
         let error = placed(error)
-        var place: JSONObject = [:]
-        place["file"] = error.file.map(JSONValue.string)
-        place["line"] = error.line.map { .integer(Int64($0)) }
-        place["column"] = error.column.map { .integer(Int64($0)) }
-        place["stack"] = error.stack.map { .string(String($0.prefix(Self.longest))) }
+        var place = JSONObject(present: [
+            "file": error.file.map(JSONValue.string), "line": error.line.map { .integer(Int64($0)) },
+            "column": error.column.map { .integer(Int64($0)) },
+            "stack": error.stack.map { .string(String($0.prefix(Self.longest))) },
+        ])
         if let file = error.file, let line = error.line { place["source"] = source(file, line) }
         let code = (try? error.value?.objectForKeyedSubscript("code")?.jsonText()).flatMap { $0 }
         let own = code.flatMap { CommandError.Code(rawValue: String($0.dropFirst().dropLast())) }

@@ -47,14 +47,12 @@ final class Placement {
     /// not there. Null for a window that people move.
     var state: JSONValue {
         guard isFullScreen, let current, let number = monitors.firstIndex(of: current) else { return .null }
-        var object: JSONObject = [
+        let missing = choice.flatMap { $0.index(among: monitors.map(\.name)) == nil ? $0.description : nil }
+        return JSONValue(present: [
             "name": .string(current.name), "number": .integer(Int64(number + 1)),
             "width": .integer(Int64(current.width)), "height": .integer(Int64(current.height)),
-        ]
-        if let choice, choice.index(among: monitors.map(\.name)) == nil {
-            object["missing"] = .string(choice.description)
-        }
-        return .object(object)
+            "missing": missing.map(JSONValue.string),
+        ])
     }
 
     // MARK: Placing

@@ -37,16 +37,12 @@ struct ScriptReport: Sendable, Equatable {
     }
 
     var json: JSONValue {
-        var members: JSONObject = [:]
-        if let isLoaded { members["loaded"] = .bool(isLoaded) }
-        if let isReleased { members["released"] = .bool(isReleased) }
-        if let calls { members["calls"] = .integer(Int64(calls)) }
-        if let answers { members["answers"] = .integer(Int64(answers)) }
-        if let droppedLines { members["dropped"] = .integer(Int64(droppedLines)) }
-        if let error { members["error"] = .string(error) }
-        if let limit { members["limit"] = .string(limit) }
-        if let place { members["place"] = .object(place) }
-        if let loadedFile { members["file"] = .string(loadedFile) }
-        return .object(members)
+        JSONValue(present: [
+            "loaded": isLoaded.map(JSONValue.bool), "released": isReleased.map(JSONValue.bool),
+            "calls": calls.map { .integer(Int64($0)) }, "answers": answers.map { .integer(Int64($0)) },
+            "dropped": droppedLines.map { .integer(Int64($0)) }, "error": error.map(JSONValue.string),
+            "limit": limit.map(JSONValue.string), "place": place.map(JSONValue.object),
+            "file": loadedFile.map(JSONValue.string),
+        ])
     }
 }

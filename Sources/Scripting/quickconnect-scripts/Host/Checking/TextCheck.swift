@@ -123,11 +123,10 @@ enum TextCheck {
 extension MacroError {
     /// {"message", "line"?, "column"?, "source"?}. The engine's message quotes a word of the text, however long it is.
     fileprivate var json: JSONObject {
-        var members: JSONObject = ["message": .string(Self.cut(message, 500))]
-        members["line"] = line.map { .integer(Int64($0)) }
-        members["column"] = column.map { .integer(Int64($0)) }
-        members["source"] = source.map { .string(Self.cut($0, 200)) }
-        return members
+        JSONObject(present: [
+            "message": .string(Self.cut(message, 500)), "line": line.map { .integer(Int64($0)) },
+            "column": column.map { .integer(Int64($0)) }, "source": source.map { .string(Self.cut($0, 200)) },
+        ])
     }
 
     /// By code points: one character may have any number of them.

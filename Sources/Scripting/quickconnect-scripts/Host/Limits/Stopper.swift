@@ -67,13 +67,11 @@ final class Stopper: Sendable {
 
     private func told(_ place: (file: String, line: Int, text: String)?, _ ran: [String]) -> JSONObject? {
         guard let macro = macro.withLock({ $0 }) else { return nil }
-        var members: JSONObject = ["macro": .string(macro)]
-        if let place {
-            members["file"] = .string(place.file)
-            members["line"] = .integer(Int64(place.line))
-            members["stack"] = .string(ran.prefix(20).joined(separator: "\n"))
-        }
-        return members
+        guard let place else { return ["macro": .string(macro)] }
+        return [
+            "macro": .string(macro), "file": .string(place.file), "line": .integer(Int64(place.line)),
+            "stack": .string(ran.prefix(20).joined(separator: "\n")),
+        ]
     }
 
     private func reportCallers(_ limit: Limit, _ message: String, _ place: (file: String, line: Int, text: String)?) {

@@ -109,13 +109,12 @@ final class MacroLibrary {
     }
 
     private func describe(_ file: MacroFolders.File) -> JSONObject {
-        var members: JSONObject = [
+        JSONObject(present: [
             "name": .string(file.name), "from": .string(file.place.rawValue),
             "version": .integer(Int64(newestNumber(of: file.name))), "file": .string(file.path),
-        ]
-        if !file.shadows.isEmpty { members["shadows"] = .array(file.shadows.map(JSONValue.string)) }
-        members["damaged"] = damage[ByteName(file.name)].map { .array($0.map(JSONValue.string)) }
-        return members
+            "shadows": file.shadows.isEmpty ? nil : .array(file.shadows.map(JSONValue.string)),
+            "damaged": damage[ByteName(file.name)].map { .array($0.map(JSONValue.string)) },
+        ])
     }
 
     /// A line of the daemon has at most 4 MiB.

@@ -20,11 +20,10 @@ struct MacroVersions {
 
         /// In the form of `history`.
         var json: JSONValue {
-            var members: JSONObject = ["version": .integer(Int64(number)), "time": .string(time)]
-            members["caller"] = caller.map(JSONValue.object)
-            members["reverted"] = reverted.map { .integer(Int64($0)) }
-            members["text"] = .string(text)
-            return .object(members)
+            JSONValue(present: [
+                "version": .integer(Int64(number)), "time": .string(time), "caller": caller.map(JSONValue.object),
+                "reverted": reverted.map { .integer(Int64($0)) }, "text": .string(text),
+            ])
         }
 
         init(_ number: Int, _ text: String, by caller: JSONObject?, reverting reverted: Int? = nil) {
