@@ -26,6 +26,11 @@ struct FileKey<Section>: Sendable {
             _ = file.read(node, of: "'\(name)'", keys, into: &section[keyPath: path], skippingNull: true)
         }
     }
+
+    /// The same key of a section that has this one as a part.
+    func within<Whole>(_ path: any WritableKeyPath<Whole, Section> & Sendable) -> FileKey<Whole> {
+        FileKey<Whole>(name) { file, node, whole in read(&file, node, &whole[keyPath: path]) }
+    }
 }
 
 extension YAMLFile {

@@ -20,44 +20,34 @@ extension Parameter {
     fileprivate static let memberKeys = keys.filter { !["name", "repeat"].contains($0.name) }
     /// Those of an item and of a result, which has no default.
     static let itemKeys = memberKeys.filter { $0.name != "default" }
+    /// Those that a value and an event have, too.
+    fileprivate static let bareKeys = itemKeys.filter { !["optional", "help"].contains($0.name) }
 }
 
 extension ValueDeclaration {
-    fileprivate static let keys: [FileKey<ValueDeclaration>] = [
-        FileKey("type", \.parameter.kind) { $0.kind($1, $2) },
-        FileKey("minimum", \.parameter.minimum) { $0.number($1, $2) },
-        FileKey("maximum", \.parameter.maximum) { $0.number($1, $2) },
-        FileKey("maxLength", \.parameter.maxLength) { $0.integer($1, $2, in: 0...Int(Int32.max)) },
-        FileKey("oneOf", \.parameter.oneOf) { $0.choices($1, $2) },
-        FileKey("members", \.parameter.members) { $0.memberList($1, $2) },
-        FileKey("items", \.parameter.items) { $0.declaration($1, $2, Parameter.itemKeys) },
-        FileKey("default", \.initial) { $0.json($1, $2) },
-        FileKey("clamp", \.clamps) { $0.bool($1, $2) },
-        FileKey("keep", \.keeps) { $0.bool($1, $2) },
-        FileKey("unit", \.unit) { $0.string($1, $2) },
-        FileKey("gpio", \.binding) { $0.gpio($1, $2) },
-        FileKey("pwm", \.binding) { $0.pwm($1, $2) },
-        FileKey("led", \.binding) { $0.led($1, $2) },
-        FileKey("sensor", \.binding) { $0.sensor($1, $2) },
-        FileKey("every", \.interval) { $0.interval(ofSensor: $1, $2) },
-        FileKey("step", \.step) { $0.step($1, $2) },
-        FileKey("lease", \.hasLease) { $0.lease($1, $2) },
-    ]
+    fileprivate static let keys: [FileKey<ValueDeclaration>] =
+        Parameter.bareKeys.map { $0.within(\.parameter) } + [
+            FileKey("default", \.initial) { $0.json($1, $2) },
+            FileKey("clamp", \.clamps) { $0.bool($1, $2) },
+            FileKey("keep", \.keeps) { $0.bool($1, $2) },
+            FileKey("unit", \.unit) { $0.string($1, $2) },
+            FileKey("gpio", \.binding) { $0.gpio($1, $2) },
+            FileKey("pwm", \.binding) { $0.pwm($1, $2) },
+            FileKey("led", \.binding) { $0.led($1, $2) },
+            FileKey("sensor", \.binding) { $0.sensor($1, $2) },
+            FileKey("every", \.interval) { $0.interval(ofSensor: $1, $2) },
+            FileKey("step", \.step) { $0.step($1, $2) },
+            FileKey("lease", \.hasLease) { $0.lease($1, $2) },
+        ]
 }
 
 extension EventDeclaration {
-    fileprivate static let keys: [FileKey<EventDeclaration>] = [
-        FileKey("type", \.parameter.kind) { $0.kind($1, $2) },
-        FileKey("minimum", \.parameter.minimum) { $0.number($1, $2) },
-        FileKey("maximum", \.parameter.maximum) { $0.number($1, $2) },
-        FileKey("maxLength", \.parameter.maxLength) { $0.integer($1, $2, in: 0...Int(Int32.max)) },
-        FileKey("oneOf", \.parameter.oneOf) { $0.choices($1, $2) },
-        FileKey("members", \.parameter.members) { $0.memberList($1, $2) },
-        FileKey("items", \.parameter.items) { $0.declaration($1, $2, Parameter.itemKeys) },
-        FileKey("last", \.keepsLast) { $0.bool($1, $2) },
-        FileKey("reader", \.binding) { $0.reader($1, $2) },
-        FileKey("keys", \.binding) { $0.keys($1, $2) },
-    ]
+    fileprivate static let keys: [FileKey<EventDeclaration>] =
+        Parameter.bareKeys.map { $0.within(\.parameter) } + [
+            FileKey("last", \.keepsLast) { $0.bool($1, $2) },
+            FileKey("reader", \.binding) { $0.reader($1, $2) },
+            FileKey("keys", \.binding) { $0.keys($1, $2) },
+        ]
 }
 
 extension YAMLFile {
