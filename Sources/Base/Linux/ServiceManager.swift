@@ -8,6 +8,8 @@ package struct ServiceManager: Sendable {
     private let address: UnixSocketAddress?
     /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil for no limit.
     package let watchdogTime: Duration?
+    /// The last state that ``report(_:)`` has told.
+    private var told: String?
 
     package init(environment: [String: String]) {
         // A path, or with @ in front an abstract name (unix(7)).
@@ -41,6 +43,13 @@ package struct ServiceManager: Sendable {
 
     /// The service's state in one line, shown by `systemctl status`.
     package func status(_ text: String) { send("STATUS=\(Self.line(text))") }
+
+    /// The service's state in one line, told if it is another one than before; the first one says that it is ready.
+    package mutating func report(_ status: String) {
+        guard status != told else { return }
+        if told == nil { ready(status) } else { self.status(status) }
+        told = status
+    }
 
     /// A sign of life.
     package func feedWatchdog() { send("WATCHDOG=1") }

@@ -32,13 +32,12 @@ package final class ProcedureHost {
     /// How many calls the other threads have.
     var asked = Budget<ProcedureCaller>(limit: 1024, minimum: 8)
     let fetched: FetchedProcedures
-    private let manager: ServiceManager
+    private var manager: ServiceManager
     private var watchdog: WatchdogFeed
     let log: NamedLog
     var recorder = EventRecorder()
     private var signals: Int32 = -1
     var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
-    private var status: String?
     /// Why the data's file cannot be used.
     var dataProblem: StoreError?
     /// What is to be known of the data since the start.
@@ -276,9 +275,7 @@ package final class ProcedureHost {
         guard manager.isThere, !isEnding else { return }
         let problem = problem.map { "; \($0)" } ?? ""
         let line = "\(settings.record.count) events recorded\(problem)"
-        guard line != status else { return }
-        if status == nil { manager.ready(line) } else { manager.status(line) }
-        status = line
+        manager.report(line)
     }
 }
 

@@ -16,7 +16,7 @@ internal import QuickConnectClient
 package final class MQTTGateway {
     private let options: MQTTOptions
     private let log: ServiceLog
-    private let manager: ServiceManager
+    private var manager: ServiceManager
     private let topics: FleetTopics
     private let waker: Waker
     private let broker: MQTTLink
@@ -34,7 +34,6 @@ package final class MQTTGateway {
     private var endsBefore: ContinuousClock.Instant?
     private var watchdog: WatchdogFeed
     private var brokerProblem: String? = MQTTLink.notYet
-    private var status: String?
 
     private static let willDelay: UInt32 = 5
     private static let keepAlive: Int32 = 60
@@ -285,8 +284,6 @@ package final class MQTTGateway {
     private func logStatus() {
         guard manager.isThere, endsBefore == nil else { return }
         let line = broker.problem.map { "not connected: \($0)" } ?? "connected to \(options.broker.host)"
-        guard line != status else { return }
-        if status == nil { manager.ready(line) } else { manager.status(line) }
-        status = line
+        manager.report(line)
     }
 }

@@ -25,10 +25,8 @@ final class ScriptHost {
     private let environment: [String: String]
     private let console: ScriptConsole
     private let waker: Waker
-    private let manager: ServiceManager
+    private var manager: ServiceManager
     private var watchdog: WatchdogFeed
-    /// The last status reported to systemd.
-    private var status: String?
     private var scripts: [SupervisedScript] = []
     private var signals: Int32 = -1
     private var isThere = false
@@ -143,10 +141,7 @@ final class ScriptHost {
     /// Reports the scripts' state to systemd, if it has changed.
     private func reportStatus() {
         guard manager.isThere, !isEnding else { return }
-        let line = statusLine
-        guard line != status else { return }
-        if status == nil { manager.ready(line) } else { manager.status(line) }
-        status = line
+        manager.report(statusLine)
     }
 
     /// Such as `3 scripts running; macros running; failed: bell.js`.
