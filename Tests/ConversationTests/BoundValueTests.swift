@@ -25,8 +25,7 @@ struct BoundValueTests {
         """
 
     private func start() async throws -> (TestFolder, DaemonProcess) {
-        let folder = try TestFolder()
-        try folder.write(Self.mapping, to: "own.yaml")
+        let folder = try TestFolder.mappings(Self.mapping, after: [])
         return (folder, try await DaemonProcess(mappings: folder.path))
     }
 
@@ -172,8 +171,7 @@ struct BoundValueTests {
     }
 
     @Test func `a machine without them says what is missing, and serves the rest`() async throws {
-        let folder = try TestFolder()
-        try folder.write(Self.mapping, to: "own.yaml")
+        let folder = try TestFolder.mappings(Self.mapping, after: [])
         let daemon = try await DaemonProcess([], mappings: folder.path)
         let client = try daemon.connect()
         #expect(try await client.value("ping", []) == .null)
@@ -184,10 +182,9 @@ struct BoundValueTests {
     }
 
     @Test func `a value that keeps is kept without what lasts a while`() async throws {
-        let folder = try TestFolder()
-        try folder.write(
+        let folder = try TestFolder.mappings(
             "lamp: {value: {type: boolean, gpio: {line: GPIO27, output: true}, keep: true}}",
-            to: "own.yaml"
+            after: []
         )
         let flags = ["--simulate", "--media", folder("state/media")]
         let first = try await DaemonProcess(flags, mappings: folder.path)
@@ -210,7 +207,7 @@ struct BoundValueTests {
                 of: "output: true}, default: false",
                 with: "output: true}, default: false, keep: true"
             )
-        try folder.write(changed, to: "own.yaml")
+        try folder.write(changed, to: "zz-test.yaml")
         _ = try await hand.value("reload", [])
         #expect(try await client.nextReply()?.value == false)
         #expect(try await hand.value("lamp", []) == false)
@@ -235,7 +232,7 @@ struct BoundValueTests {
             with: "led: led1"
         )
         for text in [other, Self.mapping] {
-            try folder.write(text, to: "own.yaml")
+            try folder.write(text, to: "zz-test.yaml")
             _ = try await client.value("reload", [])
         }
         #expect(try await daemon.connect().value("warmth", []) == 20)

@@ -30,12 +30,7 @@ struct ExplainTests {
     @Test func `has what a command answers, its parameters with their bounds, and the members of its options`()
         async throws
     {
-        let folder = try TestFolder()
-        try folder.write(Self.mapping, to: "own.yaml")
-        try FileManager.default.copyItem(
-            atPath: Products.root + "/mappings/daemon.yaml",
-            toPath: folder("daemon.yaml")
-        )
+        let folder = try TestFolder.mappings(Self.mapping, after: ["daemon.yaml"])
         let daemon = try await DaemonProcess(mappings: folder.path)
         let lines = try await lines(daemon, "beep")
         let wanted = [
@@ -76,10 +71,8 @@ struct ExplainTests {
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
     func `tells what a call failed of to root and to its caller, and to others no more than the code`() async throws {
-        let folder = try TestFolder()
-        let files = FileManager.default
-        try files.copyItem(atPath: Products.root + "/mappings/daemon.yaml", toPath: folder("daemon.yaml"))
-        try folder.write("door: {help: Opens., parameters: [{name: pin, type: integer}], view: []}", to: "own.yaml")
+        let door = "door: {help: Opens., parameters: [{name: pin, type: integer}], view: []}"
+        let folder = try TestFolder.mappings(door, after: ["daemon.yaml"])
         let daemon = try await DaemonProcess(mappings: folder.path)
         chmod(daemon.folder.path, 0o755)
         let (caller, other, root) = (try daemon.stranger(), try daemon.connect(as: 47_113), try daemon.connect())
@@ -109,10 +102,8 @@ struct ExplainTests {
     }
 
     @Test func `shows what would steer a terminal escaped, as the list does, and JSON has it as it is`() async throws {
-        let folder = try TestFolder()
-        let files = FileManager.default
-        try files.copyItem(atPath: Products.root + "/mappings/daemon.yaml", toPath: folder("daemon.yaml"))
-        try folder.write(#"lamp: {help: "A \u001B[31mred\u202E lamp.", value: {type: integer}}"#, to: "own.yaml")
+        let lamp = #"lamp: {help: "A \u001B[31mred\u202E lamp.", value: {type: integer}}"#
+        let folder = try TestFolder.mappings(lamp, after: ["daemon.yaml"])
         let daemon = try await DaemonProcess(mappings: folder.path)
         for words in [["list"], ["explain", "lamp"]] {
             let text = try await ChildProcess.run(

@@ -22,15 +22,13 @@ struct InputEventTests {
         """
 
     private func start(_ flags: [String] = ["--simulate"]) async throws -> (TestFolder, DaemonProcess) {
-        let folder = try TestFolder()
-        try folder.write(Self.mapping, to: "own.yaml")
+        let folder = try TestFolder.mappings(Self.mapping, after: [])
         return (folder, try await DaemonProcess(flags, mappings: folder.path))
     }
 
     @Test func `without names of their own, only keys that the kernel knows can be pressed`() async throws {
-        let folder = try TestFolder()
         let pedal = "pedal: {event: {keys: {device: a-event}}}"
-        try folder.write("simulate: {business: [SimulateBCO]}\n\(pedal)", to: "own.yaml")
+        let folder = try TestFolder.mappings("simulate: {business: [SimulateBCO]}\n\(pedal)", after: [])
         let daemon = try await DaemonProcess(mappings: folder.path)
         let hand = try daemon.connect()
         #expect(try await hand.value("simulate", ["pedal", "KEY_PLAYPAUSE"]) == "KEY_PLAYPAUSE")
@@ -91,7 +89,7 @@ struct InputEventTests {
         let (client, hand) = (try daemon.connect(), try daemon.connect())
         _ = try await client.value("subscribe", ["door", "gate"])
         let mapping = Self.mapping.replacing("desk:", with: "gate:")
-        try folder.write(mapping, to: "own.yaml")
+        try folder.write(mapping, to: "zz-test.yaml")
         _ = try await hand.value("reload", [])
         #expect(try await hand.reply("simulate", ["desk", "1"]).code == "invalid")
         for name in ["gate", "door"] {

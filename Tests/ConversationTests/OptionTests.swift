@@ -87,11 +87,8 @@ struct OptionTests {
     @Test func `a handler to which no call may come is a warning, and a post and a subscription say what fits`()
         async throws
     {
-        let mappings = try TestFolder()
-        let daemonFile = Products.root + "/mappings/daemon.yaml"
-        try FileManager.default.copyItem(atPath: daemonFile, toPath: mappings("daemon.yaml"))
         let own = "level: {value: {type: number}}\nring: {business: ['script:ring']}\nnight: {schedule: {every: 1h}}"
-        try mappings.write(own, to: "own.yaml")
+        let mappings = try TestFolder.mappings(own, after: ["daemon.yaml"])
         let daemon = try await DaemonProcess(mappings: mappings.path)
         let client = try daemon.connect()
         let hidden = "of the mappings already, so no call comes to this handler: give it another name"

@@ -29,13 +29,8 @@ struct ResultTests {
     ]
 
     @Test func `are those of the answers`() async throws {
-        let mappings = try TestFolder()
-        for name in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
-            try FileManager.default.copyItem(atPath: "\(Products.root)/mappings/\(name)", toPath: mappings(name))
-        }
-        try mappings.write(
-            "bell: {event: {type: any}, post: {users: [root]}}\nnight: {schedule: {at: '22:00'}}",
-            to: "own.yaml"
+        let mappings = try TestFolder.mappings(
+            "bell: {event: {type: any}, post: {users: [root]}}\nnight: {schedule: {at: '22:00'}}"
         )
         let daemon = try await DaemonProcess(mappings: mappings.path)
         let client = try daemon.connect()

@@ -28,10 +28,9 @@ struct ScheduleCostTests {
     @Test(.measured) func `two hundred wake the daemon for their runs alone, and one runs within a tenth of a second`()
         async throws
     {
-        let mappings = try TestFolder()
         let commands = "ping: {parameters: [], view: []}\nsubscribe: {business: [SubscribeBCO]}\n"
         let tick = "tick: {schedule: {every: 10s}, call: [ping]}\n"
-        try mappings.write(commands + tick + Self.schedules(199), to: "own.yaml")
+        let mappings = try TestFolder.mappings(commands + tick + Self.schedules(199), after: [])
         let daemon = try await DaemonProcess(mappings: mappings.path)
         let client = try daemon.connect()
         _ = try await client.value("subscribe", ["tick"])

@@ -29,9 +29,7 @@ struct ScheduleTests {
         """
 
     private func mappings(_ more: String = "") throws -> TestFolder {
-        let folder = try TestFolder()
-        try folder.write(Self.mapping + "\n" + more, to: "own.yaml")
-        return folder
+        try TestFolder.mappings(Self.mapping + "\n" + more, after: [])
     }
 
     @Test func `a schedule is warned of whose procedure has no file`() async throws {
@@ -207,7 +205,7 @@ struct ScheduleTests {
         #expect(String(decoding: try state.data("schedules.json"), as: UTF8.self).contains("night"))
         // The place of a simulated receiver is nobody's.
         #expect(!String(decoding: try state.data("schedules.json"), as: UTF8.self).contains("place"))
-        try mappings.write("ping: {parameters: [], view: []}", to: "own.yaml")
+        try mappings.write("ping: {parameters: [], view: []}", to: "zz-test.yaml")
         let without = try await DaemonProcess(flags, mappings: mappings.path)
         #expect(try await without.stop() == .status(0))
         #expect(!String(decoding: try state.data("schedules.json"), as: UTF8.self).contains("night"))

@@ -134,10 +134,11 @@ final class ScriptProcess: Sendable {
 }
 
 extension TestFolder {
-    /// The shipped commands, and some that are mapped to handlers of scripts.
-    static func mappings(_ text: String) throws -> TestFolder {
+    /// Mappings of a test, after those that are shipped.
+    /// - Parameter shipped: the names of their files; nil takes all.
+    static func mappings(_ text: String, after shipped: [String]? = nil) throws -> TestFolder {
         let folder = try TestFolder()
-        for name in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
+        for name in try shipped ?? FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
             try FileManager.default.copyItem(atPath: "\(Products.root)/mappings/\(name)", toPath: folder(name))
         }
         try folder.write(text, to: "zz-test.yaml")

@@ -21,8 +21,7 @@ struct SetTests {
     }
 
     private func daemon(_ more: String = "") async throws -> DaemonProcess {
-        let mappings = try TestFolder()
-        try mappings.write(
+        let mappings = try TestFolder.mappings(
             """
             sign: {value: {type: string, maxLength: 20}}
             level: {value: {type: number, minimum: 0, maximum: 10, clamp: true}}
@@ -32,7 +31,7 @@ struct SetTests {
             explain: {business: [ExplainBCO]}
 
             """ + more,
-            to: "values.yaml"
+            after: []
         )
         let daemon = try await DaemonProcess(mappings: mappings.path)
         return withExtendedLifetime(mappings) { daemon }
@@ -73,8 +72,7 @@ struct SetTests {
     }
 
     @Test func `twenty who count at once lose nothing, and a limit is said`() async throws {
-        let mappings = try TestFolder()
-        try mappings.write("people: {value: {type: integer, maximum: 420}}", to: "values.yaml")
+        let mappings = try TestFolder.mappings("people: {value: {type: integer, maximum: 420}}", after: [])
         let daemon = try await DaemonProcess(mappings: mappings.path)
         defer { withExtendedLifetime(mappings) {} }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -103,10 +101,9 @@ struct SetTests {
     }
 
     @Test func `who may only read a value may neither set it nor add to it, and can says so`() async throws {
-        let mappings = try TestFolder()
-        try mappings.write(
+        let mappings = try TestFolder.mappings(
             "people: {value: {type: integer}, set: {users: [nobody]}}\ncan: {business: [CanBCO]}",
-            to: "values.yaml"
+            after: []
         )
         let daemon = try await DaemonProcess(mappings: mappings.path)
         defer { withExtendedLifetime(mappings) {} }

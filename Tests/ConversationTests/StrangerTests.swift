@@ -15,10 +15,7 @@ struct StrangerTests {
         settings: String = "{}",
         mappings: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, mappings: TestFolder) {
-        let folder = try TestFolder()
-        for file in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
-            try FileManager.default.copyItem(atPath: Products.root + "/mappings/" + file, toPath: folder(file))
-        }
+        let folder = try TestFolder.mappings("")
         for (name, text) in mappings { try text.write(toFile: folder(name), atomically: true, encoding: .utf8) }
         let daemon = try await DaemonProcess(settings: settings, mappings: folder.path)
         chmod(daemon.folder.path, 0o755)

@@ -49,12 +49,7 @@ struct TypesTests {
 
     /// A daemon with the shipped commands, those above, and a handler with a hostile name.
     private func daemon() async throws -> (DaemonProcess, TestFolder, SocketClient) {
-        let folder = try TestFolder()
-        let files = FileManager.default
-        for file in try files.contentsOfDirectory(atPath: Products.root + "/mappings") {
-            try files.copyItem(atPath: Products.root + "/mappings/\(file)", toPath: folder(file))
-        }
-        try folder.write(Self.mapping, to: "zz-own.yaml")
+        let folder = try TestFolder.mappings(Self.mapping)
         let daemon = try await DaemonProcess(mappings: folder.path)
         let client = try daemon.connect()
         #expect(try await client.reply("registerHandler", [Self.hostile]).code == nil)
