@@ -1,5 +1,4 @@
 import Linux
-import QuickConnect
 
 /// The section `web`: how pages are served. docs/web.md describes each setting.
 package struct WebSettings: Sendable, Equatable {

@@ -1,6 +1,5 @@
 public import JSON
 public import NIOCore
-internal import NIOPosix
 public import QuickConnectClient
 
 /// The conversation with the daemon on an event loop, for a program that uses SwiftNIO anyway, such as a gateway.

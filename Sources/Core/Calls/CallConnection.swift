@@ -1,4 +1,3 @@
-import JSON
 
 /// The connection of a call, limited to what command objects may see.
 public protocol CallConnection: AnyObject, Sendable {

@@ -1,4 +1,3 @@
-import Concurrency
 
 /// A command object in the phase that it is mapped to.
 final class StepObject: Sendable {

@@ -1,4 +1,3 @@
-import Concurrency
 import JSON
 
 /// Runs the stacks: sends their replies, and hands those that wait to ``WaitingCalls``.

@@ -1,4 +1,3 @@
-import Concurrency
 
 /// One call on its way through the command objects of its command: the rules of docs/stack.md as a value.
 ///

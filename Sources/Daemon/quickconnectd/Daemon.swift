@@ -1,4 +1,3 @@
-import ALSAAudio
 import CLinux
 import Commands
 import Concurrency
@@ -7,7 +6,6 @@ import Glibc
 import JSON
 import Linux
 import Logging
-import Pins
 import QuickConnect
 import Runtime
 

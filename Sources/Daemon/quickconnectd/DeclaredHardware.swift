@@ -1,4 +1,3 @@
-import Commands
 import Configuration
 import Glibc
 import JSON

@@ -1,10 +1,8 @@
-import ALSAAudio
 import Configuration
 import Glibc
 import JSON
 import Linux
 import Logging
-import MediaFolder
 import QuickConnect
 import QuickConnectClient
 

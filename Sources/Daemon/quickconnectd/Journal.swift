@@ -1,6 +1,5 @@
 import Concurrency
 import Glibc
-import JSON
 import Linux
 import Logging
 import QuickConnect

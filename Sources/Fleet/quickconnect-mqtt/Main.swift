@@ -2,7 +2,6 @@ import ArgumentParser
 import CLinux
 import CommandLineText
 import Glibc
-import Linux
 import QuickConnect
 
 /// A fleet over a broker. The service is ``ServeCommand``; the other commands are its clients.

@@ -2,8 +2,6 @@ import ArgumentParser
 import CommandLineText
 import Fleet
 import JSON
-import Linux
-import QuickConnectClient
 
 struct RemoteSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

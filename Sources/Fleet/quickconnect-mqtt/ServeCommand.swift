@@ -5,7 +5,6 @@ import Glibc
 import Linux
 import MQTT
 import QuickConnect
-import QuickConnectClient
 
 /// The gateway. Read from here: settings, then ``MQTTGateway``.
 struct ServeCommand: ParsableCommand {

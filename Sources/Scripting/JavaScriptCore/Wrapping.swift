@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-internal import Synchronization
 
 /// A Swift object, as kept by its JavaScript wrapper.
 final class ObjectBox: @unchecked Sendable {

@@ -1,4 +1,3 @@
-internal import JSON
 
 /// What stood before its connection was lost, and is refused for a while over the next one: the daemon may still know a
 /// handler's name from the lost connection (`busy`), or keep too much for this user at the moment (`overloaded`). It is

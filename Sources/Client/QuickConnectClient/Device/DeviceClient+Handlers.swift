@@ -1,4 +1,3 @@
-internal import Concurrency
 public import JSON
 internal import QuickConnect
 

@@ -1,5 +1,4 @@
 public import JSON
-internal import QuickConnect
 
 /// The words that all clients have, besides ``DeviceClient/call(_:_:timeout:)`` and
 /// ``DeviceClient/handle(_:atOnce:endsWithCaller:_:)``.

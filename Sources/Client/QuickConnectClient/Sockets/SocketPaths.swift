@@ -1,6 +1,5 @@
 internal import Glibc
 package import Linux
-internal import QuickConnect
 
 /// Where a client looks for the daemon's socket.
 public enum SocketPaths {

@@ -1,6 +1,5 @@
 internal import Concurrency
 package import JSON
-import Linux
 package import Logging
 package import QuickConnect
 internal import Synchronization

@@ -2,7 +2,6 @@ internal import Glibc
 import JSON
 import Linux
 internal import QuickConnect
-internal import Synchronization
 
 /// A motor for machines without one: it writes a JSON line for each action.
 ///

@@ -1,6 +1,5 @@
 package import Concurrency
 package import JSON
-import Linux
 package import Logging
 package import QuickConnect
 internal import Synchronization

@@ -1,7 +1,6 @@
 internal import CAvahi
 internal import Glibc
 internal import JSON
-import Linux
 internal import QuickConnect
 
 /// The Avahi daemon of this device, through libavahi-client, which reaches it over the system bus.

@@ -1,7 +1,6 @@
 internal import CAvahi
 import Concurrency
 internal import Glibc
-import Linux
 internal import QuickConnect
 
 /// The owner of a client of the Avahi daemon, and of its event loop.

@@ -1,5 +1,4 @@
 import Concurrency
-import Linux
 internal import QuickConnect
 
 /// A source of services.

@@ -1,6 +1,5 @@
 import Concurrency
 internal import JSON
-import Linux
 internal import QuickConnect
 
 /// Two services for machines without a network: a camera that stays, and a printer that disappears and returns.

@@ -1,4 +1,3 @@
-internal import Linux
 package import QuickConnect
 
 /// The hardware of this machine, as the kernel has it.

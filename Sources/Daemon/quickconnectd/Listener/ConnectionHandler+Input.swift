@@ -1,6 +1,4 @@
 import Concurrency
-import JSON
-import Logging
 import QuickConnect
 import Runtime
 

@@ -1,6 +1,5 @@
 import Concurrency
 import JSON
-import Logging
 import QuickConnect
 import Runtime
 

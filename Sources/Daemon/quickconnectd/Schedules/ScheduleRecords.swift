@@ -1,8 +1,6 @@
-import Calendar
 import JSON
 import Linux
 import Logging
-import QuickConnect
 
 /// What is known of schedules over restarts: a file of the state folder, `{"version": 1, "newest", "ended"?, "place"?:
 /// [latitude, longitude], "spans": [[begin, end]], "runs": {NAME: {"words", "done", "planned", "last", "result"}}}`.

@@ -1,6 +1,5 @@
 package import Concurrency
 package import Glibc
-internal import Linux
 internal import Synchronization
 
 /// Successive connections to a broker, for a loop that polls. A thread of its own looks up the broker's name, because

@@ -1,7 +1,4 @@
 internal import Concurrency
-internal import Configuration
-internal import JSON
-internal import Linux
 internal import QuickConnectClient
 internal import Synchronization
 

@@ -5,7 +5,6 @@ internal import Glibc
 internal import JSON
 internal import Linux
 internal import ProcedureSets
-internal import QuickConnect
 package import QuickConnectClient
 
 /// Runs stored procedures, each in a process of a pool, keeps the data for them, and records events into it.

@@ -3,7 +3,6 @@ internal import Concurrency
 internal import Configuration
 internal import Glibc
 internal import JSON
-internal import Linux
 internal import QuickConnectClient
 
 /// The fetched set, for the host's loop: it watches the folder of the program that fetches, and has a thread take what

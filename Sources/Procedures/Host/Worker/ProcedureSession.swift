@@ -1,5 +1,3 @@
-internal import JSON
-internal import QuickConnect
 
 /// The data for one call: one transaction, which begins when the call first uses the data.
 final class ProcedureSession {

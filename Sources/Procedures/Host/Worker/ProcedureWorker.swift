@@ -5,7 +5,6 @@ internal import JSON
 internal import JavaScriptCore
 internal import Linux
 internal import QuickConnect
-internal import QuickConnectClient
 internal import Synchronization
 
 /// The process that runs procedures, one after the other. It reads jobs from its host, one per line, and writes their

@@ -1,6 +1,5 @@
 internal import Linux
 internal import NIOCore
-internal import QuickConnectClient
 
 /// A page's WebSocket and its connection to the daemon. For use on its event loop only.
 ///

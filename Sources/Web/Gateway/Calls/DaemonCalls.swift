@@ -1,6 +1,4 @@
-internal import JSON
 internal import NIOCore
-internal import QuickConnect
 internal import QuickConnectClient
 
 /// The connection to the daemon for one HTTP connection that makes calls. For use on its event loop only.

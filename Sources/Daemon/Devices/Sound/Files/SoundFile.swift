@@ -1,7 +1,6 @@
 internal import CSndFile
 internal import Glibc
 internal import MediaFolder
-internal import QuickConnect
 
 /// The owner of a `SNDFILE` open for reading, in any format that libsndfile reads.
 struct SoundFile: ~Copyable {

@@ -1,7 +1,6 @@
 internal import CALSA
 internal import Concurrency
 internal import Glibc
-internal import Linux
 internal import QuickConnect
 
 /// The mixer of a PCM, searched for at each use. Everything here may block.

@@ -1,6 +1,5 @@
 internal import Concurrency
 package import JSON
-internal import Linux
 internal import Logging
 package import QuickConnect
 internal import Synchronization

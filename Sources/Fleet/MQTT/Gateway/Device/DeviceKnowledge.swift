@@ -1,5 +1,4 @@
 import Configuration
-import Fleet
 import JSON
 import QuickConnect
 

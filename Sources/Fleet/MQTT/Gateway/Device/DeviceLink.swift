@@ -1,8 +1,6 @@
 import Configuration
-import Fleet
 import Glibc
 import JSON
-import Linux
 import QuickConnect
 import QuickConnectClient
 

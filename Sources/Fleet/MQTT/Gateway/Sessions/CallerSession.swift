@@ -1,7 +1,6 @@
 import DequeModule
 import Glibc
 import JSON
-import Linux
 import QuickConnect
 import QuickConnectClient
 

@@ -1,4 +1,3 @@
-import Fleet
 import QuickConnectClient
 
 /// What other threads have done for the gateway's loop.

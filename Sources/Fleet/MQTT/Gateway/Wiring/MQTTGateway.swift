@@ -5,7 +5,6 @@ internal import Fleet
 internal import Glibc
 internal import JSON
 package import Linux
-internal import QuickConnect
 internal import QuickConnectClient
 
 /// The gateway of a fleet: it passes calls from the broker to the daemon, and publishes the states and events listed in

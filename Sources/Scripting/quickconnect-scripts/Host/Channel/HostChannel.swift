@@ -2,8 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import JSON
 internal import Linux
-internal import QuickConnect
-internal import QuickConnectClient
 internal import Synchronization
 
 /// The socket between a script's process and its host: reports in one direction, orders in the other, lines of JSON in both.

@@ -1,5 +1,4 @@
 internal import JSON
-internal import QuickConnect
 
 /// A report of a script's process to its host: a line of JSON on a socket, with some of the members.
 struct ScriptReport: Sendable, Equatable {

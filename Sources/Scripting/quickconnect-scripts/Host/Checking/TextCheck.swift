@@ -4,7 +4,6 @@ internal import JSON
 internal import JavaScriptCore
 internal import Linux
 internal import MacroEngine
-internal import QuickConnectClient
 internal import SyntaxChecking
 
 /// The process that parses texts without running them: it reads them from its socket, one per line, and writes what it finds.

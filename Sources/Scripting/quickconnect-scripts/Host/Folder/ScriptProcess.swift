@@ -1,8 +1,6 @@
 internal import Glibc
 internal import JSON
 internal import Linux
-internal import QuickConnect
-internal import QuickConnectClient
 
 /// The process of one script, and its reports.
 final class ScriptProcess {

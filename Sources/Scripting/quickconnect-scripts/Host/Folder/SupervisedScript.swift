@@ -2,7 +2,6 @@ import Concurrency
 internal import Glibc
 internal import JSON
 internal import Linux
-internal import QuickConnect
 
 /// One script of the folder: its process, and the process that will replace it.
 final class SupervisedScript {

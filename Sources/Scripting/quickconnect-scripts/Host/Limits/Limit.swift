@@ -1,6 +1,5 @@
 import Concurrency
 import Configuration
-internal import QuickConnect
 
 /// A limit that a script has exceeded, which ends it.
 enum Limit: Sendable {

@@ -1,7 +1,6 @@
 import Configuration
 internal import Glibc
 internal import JSON
-internal import QuickConnect
 internal import QuickConnectClient
 internal import Synchronization
 

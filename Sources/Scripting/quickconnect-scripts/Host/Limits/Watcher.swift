@@ -2,7 +2,6 @@ internal import Concurrency
 import Configuration
 internal import Glibc
 internal import Linux
-internal import QuickConnect
 internal import Synchronization
 
 /// A thread that watches the thread that runs the script.

@@ -1,6 +1,5 @@
 internal import DequeModule
 internal import JSON
-internal import QuickConnect
 internal import Synchronization
 
 /// The unanswered calls of the daemon to the script's handlers, in the order they came.

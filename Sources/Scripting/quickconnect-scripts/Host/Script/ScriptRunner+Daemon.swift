@@ -3,7 +3,6 @@ import Configuration
 internal import Glibc
 import JSON
 internal import JavaScriptCore
-internal import QuickConnect
 internal import QuickConnectClient
 
 /// Messages from and to the daemon.

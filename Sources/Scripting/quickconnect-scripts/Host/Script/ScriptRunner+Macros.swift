@@ -1,6 +1,5 @@
 internal import JavaScriptCore
 internal import Linux
-internal import QuickConnect
 
 /// The process of the macros: a script without a text of its own.
 extension ScriptRunner {

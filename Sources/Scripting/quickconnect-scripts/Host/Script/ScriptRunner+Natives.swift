@@ -1,7 +1,6 @@
 internal import Glibc
 internal import JSON
 internal import JavaScriptCore
-internal import QuickConnect
 internal import QuickConnectClient
 
 /// The Swift functions that the runtime's JavaScript uses. Called on the script's thread, while it runs.

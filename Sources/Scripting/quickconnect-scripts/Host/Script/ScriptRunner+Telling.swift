@@ -1,5 +1,4 @@
 import Configuration
-internal import QuickConnect
 
 /// Reports to the host that started this process, if there is one.
 extension ScriptRunner {

@@ -1,6 +1,5 @@
 internal import CommandLineText
 internal import JavaScriptCore
-internal import QuickConnect
 internal import QuickConnectClient
 
 /// Turns: entering the script, and handling its results.

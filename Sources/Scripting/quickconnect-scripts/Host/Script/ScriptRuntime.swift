@@ -1,6 +1,4 @@
-import Configuration
 internal import JavaScriptCore
-internal import QuickConnect
 
 /// The state after a turn.
 struct ScriptState: OptionSet {
