@@ -145,10 +145,6 @@ private struct SunSearch {
     /// How many days it has calculated.
     private(set) var count = 0
 
-    init(event: ScheduleRule.SunEvent, sun: Sun, zone: LocalZone, filter: DayFilter) {
-        (self.event, self.sun, self.zone, self.filter) = (event, sun, zone, filter)
-    }
-
     /// The event of a solar day, if it is on a local date that the rule has.
     mutating func time(on day: Int) -> Int64? {
         // The local date is near the number of the solar day, so most days of a monthly rule need no calculation.

@@ -47,12 +47,6 @@ struct MemberCheck {
         }
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>, field: String, problems: FieldProblems) {
-        self.bytes = bytes
-        self.field = field
-        self.problems = problems
-    }
-
     private mutating func inside(_ declared: Parameter, _ scanner: inout JSONScanner) throws(JSONError) {
         switch JSONKind(firstByte: scanner.next) {
         case .object where declared.checksMembers: try object(declared, &scanner)

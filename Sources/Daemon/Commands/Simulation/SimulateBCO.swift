@@ -14,14 +14,6 @@ struct SimulateBCO: WaitingBCO {
     let mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
     private let thread = SideThread<Void>("qc-tracks", wake: {})
 
-    init(
-        inputs: [SimulatedInput],
-        bound: SimulatedHardware,
-        mediaPath: @escaping @Sendable (_ name: String) throws(CommandError) -> String
-    ) {
-        (self.inputs, self.bound, self.mediaPath) = (inputs, bound, mediaPath)
-    }
-
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         guard !call.argument(0).isNull else {
             return .now(.result(try all()))

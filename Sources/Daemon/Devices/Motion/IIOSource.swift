@@ -16,10 +16,6 @@ struct IIOSource: MotionSource {
     let database: String
     private let silence = SilentBuffers()
 
-    init(named: String?, matrix: Matrix?, root: String, nodes: String, database: String) {
-        (self.named, self.matrix, self.root, self.nodes, self.database) = (named, matrix, root, nodes, database)
-    }
-
     let description = "the accelerometer"
 
     /// The most devices that an error lists.

@@ -16,13 +16,6 @@ struct MacroFolders: Sendable {
     /// The versions of all macros.
     var versions: String
 
-    init(configuration: String, saved: String, shipped: String, versions: String) {
-        self.configuration = configuration
-        self.saved = saved
-        self.shipped = shipped
-        self.versions = versions
-    }
-
     /// What the process of the macros reads: the files that they load. Their host gives it their texts.
     var readable: [String] { [configuration] }
 
