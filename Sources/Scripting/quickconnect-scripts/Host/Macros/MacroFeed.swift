@@ -98,6 +98,10 @@ final class MacroFeed {
         let text: String
         switch read {
         case .success(let found): text = found
+        case .failure where !FileText.exists(entry.path):
+            // It has gone since the folder was looked at, and is told so before the folder is looked at again.
+            (current, delivered[entry.key]) = (nil, nil)
+            return next.append(.send(.removed(name: entry.name)))
         case .failure(let problem):
             let mistake: JSONObject = ["message": .string("the file \(problem.message)")]
             next.append(.send(.mistake(mistake, name: entry.name, path: entry.path)))
