@@ -84,7 +84,7 @@ extension KioskActions {
     private func opening(_ run: ActionRun, _ results: ActionResults) -> JSONObject {
         JSONObject(present: [
             "action": .string(run.action), "view": .string(results.view.rawValue),
-            "dictionary": .object(results.dictionary), "scripts": results.view == .editor ? scripts(run) : nil,
+            "dictionary": .object(results.dictionary), "scripts": results.view == .editor ? .some(scripts(run)) : nil,
         ])
     }
 
