@@ -58,6 +58,7 @@ struct ExplainTests {
         #expect(commands.count > 30)
         for name in commands.names {
             let entry = try await client.value("explain", [.string(name)]).objectValue
+            guard entry?["event"] == nil else { continue }
             #expect(entry?["answers"]?.stringValue?.isEmpty == false, "\(name) does not say what it answers")
             for parameter in entry?["parameters"]?.arrayValue?.compactMap(\.objectValue) ?? []
             where parameter["type"] == "object" {

@@ -61,7 +61,7 @@ struct Backlight: ScreenWay {
     }
 
     private func write(_ level: Int, of device: String) -> Bool {
-        let descriptor = open("\(folder)/\(device)/brightness", O_WRONLY | O_CLOEXEC)
+        let descriptor = open("\(folder)/\(device)/brightness", O_WRONLY | O_TRUNC | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return Descriptor.write("\(level)", to: descriptor) == 0
