@@ -12,7 +12,8 @@ public struct JSONObject: Sendable, Hashable {
         members = OrderedDictionary(pairs.lazy.map { (ByteName($0), $1) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// An object with these members, without those whose value is nil.
+    /// An object with these members, without those whose value is nil. In a condition, the other side is `.some(value)`: beside
+    /// a value, `nil` is the literal of ``JSONValue/null``.
     package init(present pairs: KeyValuePairs<String, JSONValue?>) {
         self.init(pairs.compactMap { name, value in value.map { (name, $0) } })
     }
