@@ -124,11 +124,7 @@ struct ClientTests {
     @Test func `with --json an error is a line of JSON on standard error`() async throws {
         let daemon = try await DaemonProcess()
         func errors(_ words: String...) async throws -> (exit: ChildProcess.Exit, json: JSONObject?) {
-            let child = try ChildProcess(
-                Products.path("quickconnect"),
-                words,
-                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-            )
+            let child = try daemon.startClient(words)
             let exit = try await child.wait()
             #expect(child.standardOutput.isEmpty)
             return (exit, try? JSONParser.parse(String(decoding: child.standardError, as: UTF8.self)).objectValue)
@@ -166,21 +162,13 @@ struct ClientTests {
             lacks.contains { $0["event"] == "accel" && $0["code"]?.stringValue?.hasPrefix("un") == true },
             "\(json)"
         )
-        let events = try ChildProcess(
-            Products.path("quickconnect"),
-            ["events", "playStat"],
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let events = try daemon.startClient(["events", "playStat"])
         try await eventually("it says so") {
             String(decoding: events.standardError, as: UTF8.self).contains(
                 "'playStat' is not an event of this device, did you mean 'playState'?"
             )
         }
-        let later = try ChildProcess(
-            Products.path("quickconnect"),
-            ["events", "gardenNews"],
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let later = try daemon.startClient(["events", "gardenNews"])
         try await eventually("it waits") {
             later.errors.hasPrefix(
                 "quickconnect: waiting for 'gardenNews', which only clients post; the device itself has "
@@ -256,11 +244,7 @@ struct ClientTests {
         async throws
     {
         let daemon = try await DaemonProcess()
-        let call = try ChildProcess(
-            Products.path("quickconnect"),
-            ["call", "post", "doorbell", argument],
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let call = try daemon.startClient(["call", "post", "doorbell", argument])
         #expect(try await call.wait() == .status(0))
         #expect(call.errors == note && String(decoding: call.standardOutput, as: UTF8.self) == "null\n")
     }
@@ -331,11 +315,7 @@ struct ClientTests {
 
     @Test func `events are printed as objects until SIGINT, which exits with 0`() async throws {
         let daemon = try await DaemonProcess()
-        let events = try ChildProcess(
-            Products.path("quickconnect"),
-            ["events", "door"],
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let events = try daemon.startClient(["events", "door"])
         let client = try daemon.connect()
         try await eventually("it has subscribed") {
             try await client.ask("call?cmd=state&id=1")?.contains("door") ?? false

@@ -47,12 +47,19 @@ final class DaemonProcess: Sendable {
 
     /// Runs the client against it.
     func client(_ arguments: String...) async throws -> (exit: ChildProcess.Exit, output: String) {
-        try await ChildProcess.run(
-            Products.path("quickconnect"),
-            arguments,
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": socket]
-        )
+        try await client(arguments)
     }
+
+    func client(_ arguments: [String]) async throws -> (exit: ChildProcess.Exit, output: String) {
+        try await ChildProcess.run(Products.path("quickconnect"), arguments, environment: ofClients)
+    }
+
+    func startClient(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(Products.path("quickconnect"), arguments, environment: ofClients)
+    }
+
+    /// The environment of its clients.
+    private var ofClients: [String: String] { ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": socket] }
 }
 
 /// What was built beside the tests, and the sources.

@@ -107,11 +107,7 @@ struct ExplainTests {
         let folder = try TestFolder.mappings(lamp, after: ["daemon.yaml"])
         let daemon = try await DaemonProcess(mappings: folder.path)
         for words in [["list"], ["explain", "lamp"]] {
-            let text = try await ChildProcess.run(
-                Products.path("quickconnect"),
-                words,
-                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-            ).output
+            let text = try await daemon.client(words).output
             #expect(text.contains(#"A \u{1b}[31mred\u{202e} lamp."#), "\(text)")
             #expect(
                 text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control },

@@ -7,11 +7,7 @@ import Testing
 @Suite("From the network to the socket", .serialized)
 struct NearbyOnTheWayTests {
     private func services(_ daemon: DaemonProcess, _ arguments: String...) async throws -> [JSONObject] {
-        let result = try await ChildProcess.run(
-            Products.path("quickconnect"),
-            ["call", "nearby"] + arguments,
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let result = try await daemon.client(["call", "nearby"] + arguments)
         guard result.exit == .status(0) else { return [] }
         return try JSONParser.parse(result.output).arrayValue?.compactMap(\.objectValue) ?? []
     }

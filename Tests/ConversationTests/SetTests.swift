@@ -11,8 +11,7 @@ struct SetTests {
     }
 
     private func client(_ daemon: DaemonProcess, _ words: [String]) async throws -> Ended {
-        let environment = ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        let child = try ChildProcess(Products.path("quickconnect"), words, environment: environment)
+        let child = try daemon.startClient(words)
         let exit = try await child.wait()
         return (
             exit, String(decoding: child.standardOutput, as: UTF8.self),

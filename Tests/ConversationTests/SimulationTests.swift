@@ -60,11 +60,7 @@ struct SimulationTests {
         #expect(try await daemon.client("simulate", "position", "47.42", "10.98", "2962").exit == .status(0))
         #expect(try await daemon.client("call", "loc").output.hasPrefix("[47.42,10.98,2962.0,"))
 
-        let together = try ChildProcess(
-            Products.path("quickconnect"),
-            ["simulate", "tilt", "30,0"],
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let together = try daemon.startClient(["simulate", "tilt", "30,0"])
         #expect(try await together.wait() == .status(2))
         #expect(together.errors.contains("«quickconnect simulate tilt 30 0»"), "\(together.errors)")
 
@@ -88,11 +84,7 @@ struct SimulationTests {
     ])
     func `what makes no sense is told`(words: [String], status: Int32, message: String) async throws {
         let daemon = try await DaemonProcess()
-        let client = try ChildProcess(
-            Products.path("quickconnect"),
-            ["simulate"] + words,
-            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        )
+        let client = try daemon.startClient(["simulate"] + words)
         #expect(try await client.wait() == .status(status))
         let says = String(decoding: client.standardError, as: UTF8.self)
         #expect(says.contains(message), "\(says)")

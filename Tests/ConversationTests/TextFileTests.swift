@@ -151,8 +151,7 @@ struct TextFileTests {
     }
 
     private func refuses(_ path: String, _ words: String, _ daemon: DaemonProcess) async throws {
-        let variables = ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
-        let child = try ChildProcess(Products.path("quickconnect"), ["data", "import", path], environment: variables)
+        let child = try daemon.startClient(["data", "import", path])
         #expect(try await child.wait() == .status(1))
         #expect(child.errors.contains(words), "\(child.errors)")
     }
