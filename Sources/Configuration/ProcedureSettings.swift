@@ -43,8 +43,6 @@ package struct ProcedureSettings: Sendable, Equatable {
     /// How long to keep entries that no `record` names, in seconds; nil: as long as there is room.
     package var dataKeepSeconds: Double?
 
-    /// The user that the service quickconnect-data runs as.
-    package static let user = "quickconnect-data"
     /// The user that fetches procedures. It has access to the network, but not to the data.
     package static let syncUser = "quickconnect-sync"
 

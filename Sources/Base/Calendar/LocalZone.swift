@@ -10,8 +10,6 @@ package struct LocalMoment: Sendable, Hashable {
     package let offset: Int
 
     package var hour: Int { secondOfDay / 3600 }
-    package var minute: Int { secondOfDay / 60 % 60 }
-    package var second: Int { secondOfDay % 60 }
 }
 
 /// The time zone of this process, by libc: `TZ`, else /etc/localtime. Each call looks at them again, so a change is

@@ -50,9 +50,6 @@ public final class WaitingCalls: Sendable {
         _ = try? await drain.value()
     }
 
-    /// How many calls wait, on all connections.
-    var count: Int { state.withLock { $0.count } }
-
     /// Takes a call that will wait. Where the daemon is stopping it is interrupted at once.
     func take(_ call: WaitingCall) {
         let isFinishing = state.withLock { state in

@@ -273,7 +273,6 @@ package final class OwnedFile: Sendable {
     private let owners: MediaOwners
 
     package var name: MediaName { unfinished.name }
-    package var owner: Owner { entry.owner }
 
     fileprivate init(
         _ unfinished: UnfinishedFile,

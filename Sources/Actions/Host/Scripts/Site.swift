@@ -36,9 +36,6 @@ package struct Site: Sendable, Hashable, CustomStringConvertible {
         self.origin = origin
     }
 
-    /// All pages of an origin.
-    package init(_ origin: WebOrigin) { self.init(reach: .one, origin: origin) }
-
     package func contains(_ page: WebOrigin) -> Bool {
         guard let origin else { return page.scheme == "https" || page.scheme == "http" }
         guard reach == .below else { return page == origin }

@@ -55,7 +55,6 @@ package struct MQTTReason: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ code: Int32) { self.code = code }
 
-    package static let success = MQTTReason(0)
     /// Accepted, but nobody subscribes to it, not even an absent client.
     package static let nobody = MQTTReason(16)
     package static let notAuthorized = MQTTReason(135)

@@ -26,10 +26,6 @@ struct PropertyList: ~Copyable {
         try MQTTError.check("mosquitto_property_add_int32", mosquitto_property_add_int32(&list, property.id, number))
     }
 
-    mutating func add(_ property: mqtt5_property, short number: UInt16) throws(MQTTError) {
-        try MQTTError.check("mosquitto_property_add_int16", mosquitto_property_add_int16(&list, property.id, number))
-    }
-
     mutating func add(_ property: mqtt5_property, _ text: String) throws(MQTTError) {
         try MQTTError.check("mosquitto_property_add_string", mosquitto_property_add_string(&list, property.id, text))
     }

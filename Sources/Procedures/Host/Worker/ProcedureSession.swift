@@ -113,7 +113,4 @@ final class StoreKeeper {
         store = new
         return new
     }
-
-    /// The next use opens it again.
-    func close() { store = nil }
 }

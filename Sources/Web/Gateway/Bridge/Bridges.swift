@@ -23,8 +23,6 @@ final class Bridges {
         }
     }
 
-    func count(of peer: WebPeer) -> Int { connections.values.count { $0.peer == peer } }
-
     func closeAll() { for connection in connections.values { connection.close(.goingAway, "the gateway stops") } }
 
     func sendAll(_ line: String) { for connection in connections.values { connection.send(line) } }

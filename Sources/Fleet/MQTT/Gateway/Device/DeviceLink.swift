@@ -81,7 +81,6 @@ final class DeviceLink {
     private static let reloadEvent = "commands"
 
     var isConnected: Bool { link.connection != nil }
-    var problem: String? { link.problem }
 
     func start() { link.owner = self }
 

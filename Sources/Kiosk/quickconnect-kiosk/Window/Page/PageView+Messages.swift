@@ -58,12 +58,6 @@ final class ScriptReply {
         if let value { g_object_unref(value) }
     }
 
-    /// Rejects the promise with an `Error` with this message.
-    func fail(_ message: String) {
-        guard take() else { return }
-        webkit_script_message_reply_return_error_message(reply, message)
-    }
-
     private func take() -> Bool {
         defer { isGiven = true }
         return !isGiven

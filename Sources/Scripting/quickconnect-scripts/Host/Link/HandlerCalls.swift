@@ -35,9 +35,6 @@ final class HandlerCalls: Sendable {
         }
     }
 
-    /// Whether messages are being passed to the script.
-    var isRunning: Bool { state.withLock { $0.current != nil } }
-
     func begin(_ id: String, handler: String) {
         let now = ContinuousClock.now
         state.withLock { state in
