@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnectClient
 
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

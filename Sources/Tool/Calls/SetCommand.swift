@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLineText
 import JSON
-import Linux
 import QuickConnectClient
 
 struct SetCommand: ParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLineText
 import Glibc
-import Linux
 
 struct SetupGPIOCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,3 @@
-import JSON
 import QuickConnect
 
 /// A source of Swift: a type whose functions are what the device has, over a `DeviceClient`.

@@ -1,4 +1,3 @@
-import JSON
 import QuickConnect
 
 /// A type of Swift, and how it is read from JSON and written as such.

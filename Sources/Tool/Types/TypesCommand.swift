@@ -1,8 +1,5 @@
 import ArgumentParser
 import CommandLineText
-import JSON
-import QuickConnect
-import QuickConnectClient
 
 struct TypesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
