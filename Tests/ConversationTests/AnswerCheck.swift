@@ -1,6 +1,5 @@
 import Foundation
 import JSON
-import QuickConnectClient
 import Synchronization
 
 @testable import Configuration

@@ -1,6 +1,5 @@
 import Foundation
 import JSON
-import QuickConnect
 import TestRig
 import Testing
 

@@ -1,4 +1,3 @@
-import Conversations
 import Foundation
 import JSON
 import TestRig

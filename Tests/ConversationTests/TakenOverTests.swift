@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import JSON
 import Linux
-import QuickConnect
 import TestRig
 import Testing
 

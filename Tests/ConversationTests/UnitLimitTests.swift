@@ -1,6 +1,5 @@
 import Configuration
 import Foundation
-import TestRig
 import Testing
 
 /// What each unit may take of the machine, so that no service harms the others (docs/service.md).

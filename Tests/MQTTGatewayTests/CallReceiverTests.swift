@@ -3,9 +3,7 @@ import Configuration
 import Fleet
 import Foundation
 import JSON
-import Linux
 import QuickConnectClient
-import Synchronization
 import TestRig
 import Testing
 

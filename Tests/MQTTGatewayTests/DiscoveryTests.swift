@@ -1,6 +1,5 @@
 import Fleet
 import JSON
-import QuickConnect
 import Testing
 
 @testable import Configuration

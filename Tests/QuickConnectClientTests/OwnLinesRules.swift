@@ -1,4 +1,3 @@
-import QuickConnect
 import Testing
 
 @testable import QuickConnectClient

@@ -1,5 +1,4 @@
 import JSON
-import QuickConnect
 import Testing
 
 @Suite("JSON is read strictly, as RFC 8259 has it")

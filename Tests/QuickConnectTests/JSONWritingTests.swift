@@ -1,5 +1,4 @@
 import JSON
-import QuickConnect
 import TestRig
 import Testing
 

@@ -1,4 +1,3 @@
-import CoreModel
 import JSON
 import QuickConnect
 import Testing

@@ -1,5 +1,4 @@
 import Configuration
-import QuickConnect
 import Testing
 
 @testable import quickconnect_scripts

@@ -1,7 +1,6 @@
 import Foundation
 public import JSON
 import Linux
-import QuickConnectClient
 
 /// A Unix socket that says only what a test lets it say. Nothing of it blocks.
 public final class TinyDaemon: @unchecked Sendable {

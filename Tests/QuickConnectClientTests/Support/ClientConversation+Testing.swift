@@ -1,5 +1,4 @@
 import JSON
-import QuickConnect
 
 @testable import QuickConnectClient
 

@@ -1,6 +1,4 @@
-import Commands
 import CoreModel
-import JSON
 import QuickConnect
 
 /// Builds a table of test commands, and of shipped ones, with the mapping builder.
