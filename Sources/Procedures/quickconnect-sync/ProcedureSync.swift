@@ -12,7 +12,6 @@ struct ProcedureSync {
     private let settings: ProcedureSettings
     private let client: WebClient
     private let store: SetStore
-    private let root: String
     /// Given what a dry run would change.
     private let say: (String) -> Void
 
@@ -27,7 +26,6 @@ struct ProcedureSync {
         self.server = server
         self.settings = settings
         self.client = client
-        self.root = root
         self.say = say
         store = SetStore(root: root, link: Self.link)
     }
