@@ -2,7 +2,6 @@ import JSON
 import TestRig
 import Testing
 
-
 /// What messages say of a value that came, from the value and from its bytes.
 @Suite("The gist of a value")
 struct JSONGistTests {

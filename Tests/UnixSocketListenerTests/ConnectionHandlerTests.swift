@@ -4,7 +4,6 @@ import Runtime
 import TestRig
 import Testing
 
-
 @Suite("One client's connection on its event loop", .timeLimit(.minutes(5)))
 struct ConnectionHandlerTests {
     @Test("Lines in any pieces are answered in their order")

@@ -1,4 +1,3 @@
-
 /// The connection of a call, limited to what command objects may see.
 public protocol CallConnection: AnyObject, Sendable {
     var caller: Caller { get }

@@ -1,4 +1,3 @@
-
 /// A command object in the phase that it is mapped to.
 final class StepObject: Sendable {
     typealias Run = @Sendable (inout Call) throws(CommandError) -> StepResult

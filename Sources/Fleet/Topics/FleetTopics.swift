@@ -103,7 +103,6 @@ package struct FleetTopics: Sendable, Hashable {
     /// Where a device reports errors that cannot be answered on a response topic.
     package func reply(of device: String, to caller: String) -> String { "\(prefix)/\(device)/reply/\(caller)" }
 
-
     /// The response topic in a call to a target. Each member of a group replaces the group's name by its own.
     package func response(of target: Target, to caller: String, _ rest: String) -> String {
         "\(place(of: target))/reply/\(caller)/\(rest)"

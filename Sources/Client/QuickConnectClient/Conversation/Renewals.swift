@@ -1,4 +1,3 @@
-
 /// What stood before its connection was lost, and is refused for a while over the next one: the daemon may still know a
 /// handler's name from the lost connection (`busy`), or keep too much for this user at the moment (`overloaded`). It is
 /// said again, so that a moment's trouble does not end what was meant for a year.

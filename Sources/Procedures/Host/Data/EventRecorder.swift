@@ -1,4 +1,3 @@
-
 /// Events on their way into the data: collected, and written in batches. A value without input or output.
 struct EventRecorder {
     private(set) var pending: [Entry] = []

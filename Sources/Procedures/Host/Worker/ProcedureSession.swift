@@ -1,4 +1,3 @@
-
 /// The data for one call: one transaction, which begins when the call first uses the data.
 final class ProcedureSession {
     private let path: String
