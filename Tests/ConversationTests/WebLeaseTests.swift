@@ -1,5 +1,6 @@
 import JSON
 import QuickConnect
+import TestRig
 import Testing
 
 /// What is leased to a page whose network is gone, which nobody says.

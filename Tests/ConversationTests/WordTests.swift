@@ -216,7 +216,11 @@ struct WordTests {
             """,
             to: "bell.js"
         )
-        let script = try daemon.startClient(["run", folder("bell.js")])
+        let script = try ChildProcess(
+            Products.path("quickconnect"),
+            ["run", folder("bell.js")],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
         try await script.awaitLine("inner 0")
         try await script.awaitLine("middle 0")
         try await script.awaitLine("VCF 0")
