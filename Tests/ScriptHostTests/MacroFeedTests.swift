@@ -99,4 +99,13 @@ struct MacroFeedTests {
         let mistake = MacroChange.mistake(["message": "the file is not UTF-8"], name: "m", path: "a")
         #expect(Self.change(feed.step()) == mistake && feed.has("m"))
     }
+
+    @Test func `a file that has gone meanwhile is no mistake, and is read when it is there again`() {
+        let feed = Self.feed(Self.entry("m"))
+        _ = feed.step()
+        feed.take(Self.entry("m"), text: nil)
+        #expect(Self.change(feed.step()) == .removed(name: "m") && !feed.has("m"))
+        feed.take(MacroListing(entries: [Self.entry("m")]))
+        #expect(Self.isRead(feed.step(), "a"))
+    }
 }

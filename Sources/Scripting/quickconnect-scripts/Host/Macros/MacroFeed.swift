@@ -93,13 +93,13 @@ final class MacroFeed {
     }
 
     /// The text of a macro, as it is now. If it cannot be read, the process keeps the one before, and is told why.
-    func take(_ entry: MacroListing.Entry, text read: Result<String, FileText.Problem>) {
+    /// - Parameter read: nil: the file has gone since the folder was looked at.
+    func take(_ entry: MacroListing.Entry, text read: Result<String, FileText.Problem>?) {
         guard isWanted(entry) else { return }
         let text: String
         switch read {
         case .success(let found): text = found
-        case .failure where !FileText.exists(entry.path):
-            // It has gone since the folder was looked at, and is told so before the folder is looked at again.
+        case nil:
             (current, delivered[entry.key]) = (nil, nil)
             return next.append(.send(.removed(name: entry.name)))
         case .failure(let problem):

@@ -22,7 +22,7 @@ final class MacroKeeper: Sendable {
         /// What came of a call that changes files, and what is there then.
         case changed(MacroListing, HandlerCall, Result<HandlerCall.Answer, HandlerCall.Failure>)
         case list(MacroListing, HandlerCall)
-        case text(MacroListing.Entry, Result<String, FileText.Problem>)
+        case text(MacroListing.Entry, Result<String, FileText.Problem>?)
     }
 
     /// The calls of one caller that may wait.

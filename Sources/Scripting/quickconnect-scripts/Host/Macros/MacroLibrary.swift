@@ -66,9 +66,11 @@ final class MacroLibrary {
         damage[ByteName(name)] = found.isEmpty ? nil : found
     }
 
-    /// The text of a macro as it is now.
-    func text(of entry: MacroListing.Entry) -> Result<String, FileText.Problem> {
-        FileText.read(entry.path, maximumBytes: MacroFolders.maximumBytes)
+    /// The text of a macro as it is now; nil if its file has gone.
+    func text(of entry: MacroListing.Entry) -> Result<String, FileText.Problem>? {
+        let text = FileText.read(entry.path, maximumBytes: MacroFolders.maximumBytes)
+        if case .failure = text, !FileText.exists(entry.path) { return nil }
+        return text
     }
 
     // MARK: The command
