@@ -362,7 +362,9 @@ install:
 	install -m 644 completion/makecall.zsh $(DESTDIR)$(ZSHDIR)/_makecall
 	install -m 644 completion/makecall.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/makecall.fish
 	for unit in systemd/quickconnect*.{service,socket,path,timer}; do \
-	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
+	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|; s|/usr/lib/quickconnect|$(PREFIX)/lib/quickconnect|' $$unit \
+	    > $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
+	install systemd/kiosk-session $(DESTDIR)$(PREFIX)/lib/quickconnect
 	for unit in systemd/user/*; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(USERUNITDIR)/$${unit##*/}; done
 	install -m 644 systemd/quickconnect.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect.conf

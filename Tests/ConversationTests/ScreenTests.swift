@@ -135,4 +135,27 @@ struct ScreenTests {
         #expect(message.contains("monitor: ddcutil is not installed"), "\(message)")
         #expect(try await picker.stop() == .status(0))
     }
+
+    @Test func `a kiosk's session has its window, and what answers for the screen where that is installed`()
+        async throws
+    {
+        for path in ["usr/bin", "usr/lib/quickconnect"] {
+            try FileManager.default.createDirectory(atPath: folder(path), withIntermediateDirectories: true)
+        }
+        let script = folder("usr/lib/quickconnect/kiosk-session")
+        try FileManager.default.copyItem(atPath: Products.root + "/systemd/kiosk-session", toPath: script)
+        func install(_ program: String, _ text: String) throws {
+            try folder.write("#!/bin/sh\n\(text)\n", to: "usr/bin/\(program)")
+            chmod(folder("usr/bin/\(program)"), 0o755)
+        }
+        try install("quickconnect-kiosk", "echo window $*")
+        #expect(try await ChildProcess.run(script, ["--full-screen"]).output == "window --full-screen\n")
+        let answers = folder("answers")
+        try install("quickconnect-picker", "touch \(answers)")
+        try install("quickconnect-kiosk", "until [ -e \(answers) ]; do sleep 0.05; done; echo both")
+        // Its output ends with those that it has started, a moment later.
+        let session = try ChildProcess(script, [])
+        #expect(try await session.wait() == .status(0))
+        try await eventually("both have run") { String(decoding: session.standardOutput, as: UTF8.self) == "both\n" }
+    }
 }
