@@ -28,7 +28,10 @@ struct PickerService: Sendable {
                 await stop.wait()
                 return 0
             }
-            group.addTask { await failWithoutDisplay() }
+            group.addTask {
+                await sayWhyNot()
+                return await failWithoutDisplay()
+            }
             for picker in Pickers.all {
                 group.addTask { await serve(picker.name, atOnce: 16) { call in try await answer(call, picker) } }
             }
@@ -38,6 +41,12 @@ struct PickerService: Sendable {
             group.cancelAll()
             return status
         }
+    }
+
+    /// Says why there is no connection, if there is none soon.
+    private func sayWhyNot() async {
+        try? await Task.sleep(for: Self.pause)
+        if let problem = device.connectionProblem { log.write(problem, .warning) }
     }
 
     /// There is nothing more to do when the session is over.
@@ -86,10 +95,17 @@ struct PickerService: Sendable {
             try await screen.change(ScreenState(changes))
         } catch {
             log.write("\(call.command): \(error.message)", .info)
+            // A part of it may be done.
+            if error.code == .unavailable { _ = try? await tell() }
             throw error
         }
+        return HandlerCall.Answer(try await tell())
+    }
+
+    /// Tells all who listen how the screen is now.
+    private func tell() async throws(HandlerCall.Failure) -> JSONValue {
         let state = try await screen.look()
         try? await device.post("screenState", state)
-        return HandlerCall.Answer(state)
+        return state
     }
 }

@@ -5,45 +5,20 @@ import Linux
 /// it to who sits in front of the screen.
 struct Backlight: ScreenWay {
     let name = "backlight"
+    let parts: Set<ScreenPart> = [.brightness]
     /// `/sys/class/backlight`.
     let folder: String
     let programs: ScreenProgram
 
-    /// A device of it. Firmware knows the panel best, then the platform; a raw one is what a graphics driver offers.
-    private func device() throws(ScreenFailure) -> String {
-        let devices = (FileText.names(in: folder) ?? []).sorted()
-        for type in ["firmware", "platform", "raw"] {
-            if let device = devices.first(where: { text("type", of: $0) == type }) { return device }
-        }
-        throw ScreenFailure("\(folder) has no device")
-    }
-
-    private func text(_ file: String, of device: String) -> String? {
-        (try? FileText.exact("\(folder)/\(device)/\(file)", maximumBytes: 64).get())?.split(
-            whereSeparator: \.isWhitespace
-        )
-        .first.map(String.init)
-    }
-
-    private func number(_ file: String, of device: String) throws(ScreenFailure) -> Double {
-        guard let number = text(file, of: device).flatMap(Double.init) else {
-            throw ScreenFailure("\(folder)/\(device)/\(file) has no number")
-        }
-        return number
-    }
-
-    func state() async throws(ScreenFailure) -> ScreenState {
+    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
         let device = try device()
-        let most = try number("max_brightness", of: device)
-        guard most > 0 else { throw ScreenFailure("\(device) knows no brightness") }
-        return ScreenState(brightness: 100 * (try number("brightness", of: device)) / most)
+        return 100 * Double(try level("brightness", of: device)) / Double(try most(of: device))
     }
 
-    func set(_ change: ScreenState) async throws(ScreenFailure) {
-        guard let brightness = change.brightness else { return }
+    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
         let device = try device()
         // 0 switches some panels off, and nobody finds the way back.
-        let level = max(1, Int((brightness / 100 * (try number("max_brightness", of: device))).rounded()))
+        let level = max(1, Int((value / 100 * Double(try most(of: device))).rounded()))
         if write(level, of: device) { return }
         _ = try await programs.run(
             "busctl",
@@ -58,6 +33,33 @@ struct Backlight: ScreenWay {
             "\(level)",
             package: "systemd"
         )
+    }
+
+    /// Firmware knows the panel best, then the platform; a raw one is what a graphics driver offers.
+    private func device() throws(ScreenFailure) -> String {
+        let devices = FileText.names(in: folder) ?? []
+        for type in ["firmware", "platform", "raw"] {
+            if let device = devices.first(where: { text("type", of: $0) == type }) { return device }
+        }
+        throw ScreenFailure("\(folder) has no device")
+    }
+
+    private func text(_ file: String, of device: String) -> String? {
+        (try? FileText.exact("\(folder)/\(device)/\(file)", maximumBytes: 64).get())?
+            .split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+
+    private func level(_ file: String, of device: String) throws(ScreenFailure) -> UInt32 {
+        guard let level = text(file, of: device).flatMap({ UInt32($0) }) else {
+            throw ScreenFailure("\(folder)/\(device)/\(file) has no level")
+        }
+        return level
+    }
+
+    private func most(of device: String) throws(ScreenFailure) -> UInt32 {
+        let most = try level("max_brightness", of: device)
+        guard most > 0 else { throw ScreenFailure("\(device) knows no brightness") }
+        return most
     }
 
     private func write(_ level: Int, of device: String) -> Bool {

@@ -4,24 +4,27 @@
 /// nothing any more.
 struct MonitorBus: ScreenWay {
     let name = "monitor"
+    let parts: Set<ScreenPart> = [.brightness]
     let programs: ScreenProgram
 
-    func state() async throws(ScreenFailure) -> ScreenState {
-        // `VCP 10 C 75 100`: the present and the highest value.
-        let text = try await programs.run("ddcutil", "--brief", "getvcp", "10", package: "ddcutil")
-        let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count >= 5, words[2] == "C", let now = Double(words[3]), let most = Double(words[4]), most > 0
-        else {
-            throw ScreenFailure("ddcutil says «\(words.prefix(9).joined(separator: " "))»")
-        }
-        return ScreenState(brightness: 100 * now / most)
+    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
+        let (now, most) = try await levels()
+        return 100 * Double(now) / Double(most)
     }
 
-    func set(_ change: ScreenState) async throws(ScreenFailure) {
-        guard let brightness = change.brightness else { return }
+    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
+        let level = Int((value / 100 * Double(try await levels().most)).rounded())
+        _ = try await programs.run("ddcutil", "setvcp", "10", "\(level)", package: "ddcutil")
+    }
+
+    /// The present and the highest value, of the line `VCP 10 C 75 100`. They have 16 bits.
+    private func levels() async throws(ScreenFailure) -> (now: UInt16, most: UInt16) {
         let text = try await programs.run("ddcutil", "--brief", "getvcp", "10", package: "ddcutil")
-        let most = text.split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) } ?? 100
-        let level = "\(Int((brightness / 100 * most).rounded()))"
-        _ = try await programs.run("ddcutil", "setvcp", "10", level, package: "ddcutil")
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count >= 5, words.starts(with: ["VCP", "10", "C"]) else { continue }
+            if let now = UInt16(words[3]), let most = UInt16(words[4]), most > 0 { return (now, most) }
+        }
+        throw ScreenFailure("ddcutil says «\(text.prefix { $0 != "\n" }.prefix(80))»")
     }
 }

@@ -6,12 +6,12 @@ import QuickConnectClient
 protocol ScreenWay: Sendable {
     /// As people are told of it.
     var name: String { get }
+    /// What it may be able to change.
+    var parts: Set<ScreenPart> { get }
 
-    /// What can be changed this way, as it is now; the rest is nil.
-    func state() async throws(ScreenFailure) -> ScreenState
-
-    /// Changes the one member that is not nil.
-    func set(_ change: ScreenState) async throws(ScreenFailure)
+    /// How a part is now.
+    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double
+    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure)
 }
 
 /// Why a way cannot be taken.
@@ -29,60 +29,58 @@ struct Screen: Sendable {
     /// `screen [{on, brightness, rotation}]`, which is mapped as `script:screen`.
     static let handler = "screen"
 
-    /// What the ways tell: of each member the first that knows it.
-    /// - Throws: `unavailable` with the reason of each way, if none knows anything.
+    /// What the ways tell: of each part the first that knows it.
+    /// - Throws: `unavailable` with the reasons, if none knows anything.
     func look() async throws(HandlerCall.Failure) -> JSONValue {
-        var (state, reasons) = (ScreenState(), [String]())
-        for way in ways {
-            do throws(ScreenFailure) {
-                let known = try await way.state()
-                state.isOn = state.isOn ?? known.isOn
-                state.brightness = state.brightness ?? known.brightness
-                state.rotation = state.rotation ?? known.rotation
-            } catch {
-                reasons.append("\(way.name): \(error)")
+        var (state, reasons): (ScreenState, [String]) = ([:], [])
+        for part in ScreenPart.allCases {
+            for way in ways where way.parts.contains(part) && state[part] == nil {
+                do throws(ScreenFailure) {
+                    state[part] = try await known(part, by: way)
+                } catch {
+                    reasons.append("\(way.name): \(error)")
+                }
             }
         }
-        guard state != ScreenState() else {
-            throw .init(.unavailable, "no way to the screen is known: \(reasons.joined(separator: "; "))")
-        }
+        guard !state.isEmpty else { throw Self.unavailable("no way to the screen is known", reasons) }
         return state.json
     }
 
     /// - Throws: `unavailable` with the reason of each way, if there is none for a change. Changes before it stay.
     func change(_ changes: ScreenState) async throws(HandlerCall.Failure) {
         // Turned on first: a screen that is off may tell nothing else. Turned off last, for the same reason.
-        let power = ScreenState(isOn: changes.isOn)
-        if changes.isOn == true { try await makeOne("turned on", power) { $0.isOn != nil } }
-        if let brightness = changes.brightness {
-            try await makeOne("dimmed", ScreenState(brightness: brightness)) { $0.brightness != nil }
+        let others: [ScreenPart] = [.brightness, .rotation]
+        for part in changes[.on] == 1 ? [.on] + others : others + [.on] {
+            guard let value = changes[part] else { continue }
+            try await make(part, value)
         }
-        if let rotation = changes.rotation {
-            try await makeOne("turned", ScreenState(rotation: rotation)) { $0.rotation != nil }
-        }
-        if changes.isOn == false { try await makeOne("turned off", power) { $0.isOn != nil } }
     }
 
-    private func makeOne(
-        _ what: String,
-        _ change: ScreenState,
-        _ canChange: (ScreenState) -> Bool
-    ) async throws(HandlerCall.Failure) {
+    private func make(_ part: ScreenPart, _ value: Double) async throws(HandlerCall.Failure) {
         var reasons: [String] = []
-        for way in ways {
+        for way in ways where way.parts.contains(part) {
             do throws(ScreenFailure) {
-                let before = try await way.state()
-                guard canChange(before) else { continue }
-                if change.brightness == nil, before.fits(change) { return }
-                try await way.set(change)
-                let after = try await way.state()
-                if after.fits(change) { return }
-                reasons.append("\(way.name): it has been asked, and is still \(after.json.text)")
+                // What cannot be read could not be proven.
+                _ = try await known(part, by: way)
+                try await way.set(part, value)
+                let now = try await known(part, by: way)
+                if part.fits(now, value) { return }
+                reasons.append("\(way.name): it has been asked, and \(part) is still \(part.json(now).text)")
             } catch {
                 reasons.append("\(way.name): \(error)")
             }
         }
-        let why = reasons.isEmpty ? "nothing here can do that" : reasons.joined(separator: "; ")
-        throw HandlerCall.Failure(.unavailable, "the screen cannot be \(what): \(why)")
+        throw Self.unavailable("the screen cannot be \(part.verb(value))", reasons)
+    }
+
+    private func known(_ part: ScreenPart, by way: any ScreenWay) async throws(ScreenFailure) -> Double {
+        let value = try await way.read(part)
+        guard part.allows(value) else { throw ScreenFailure("it says that \(part) is \(value)") }
+        return value
+    }
+
+    private static func unavailable(_ what: String, _ reasons: [String]) -> HandlerCall.Failure {
+        let all = reasons.reduce(into: [String]()) { all, reason in if !all.contains(reason) { all.append(reason) } }
+        return HandlerCall.Failure(.unavailable, "\(what): \(all.joined(separator: "; "))")
     }
 }

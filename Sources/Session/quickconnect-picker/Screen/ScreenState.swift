@@ -1,42 +1,66 @@
 import JSON
 import QuickConnectClient
 
-/// How a screen is, or what of it is to be changed. What a way cannot tell, and what stays as it is, is nil.
-struct ScreenState: Sendable, Equatable {
-    var isOn: Bool?
+/// What can be changed of a screen.
+enum ScreenPart: String, CaseIterable, Sendable {
+    /// 1: it is on; 0: it is off.
+    case on
     /// In percent.
-    var brightness: Double?
+    case brightness
     /// Clockwise, in degrees: 0, 90, 180 or 270.
-    var rotation: Int?
+    case rotation
 
-    init(isOn: Bool? = nil, brightness: Double? = nil, rotation: Int? = nil) {
-        (self.isOn, self.brightness, self.rotation) = (isOn, brightness, rotation)
+    /// The values that it may have.
+    func allows(_ value: Double) -> Bool {
+        switch self {
+        case .on: value == 0 || value == 1
+        case .brightness: (0...100).contains(value)
+        case .rotation: [0, 90, 180, 270].contains(value)
+        }
     }
 
-    /// What the mapping declares has been checked.
+    /// Whether it is as was asked for. Few screens know a hundred steps of brightness.
+    func fits(_ value: Double, _ wanted: Double) -> Bool { abs(value - wanted) <= (self == .brightness ? 10 : 0) }
+
+    func json(_ value: Double) -> JSONValue {
+        switch self {
+        case .on: .bool(value == 1)
+        case .brightness: .number(value.rounded())
+        case .rotation: .integer(Int64(value))
+        }
+    }
+
+    /// What is done to the screen, for a sentence that it cannot be done.
+    func verb(_ value: Double) -> String {
+        switch self {
+        case .on: value == 1 ? "turned on" : "turned off"
+        case .brightness: "dimmed"
+        case .rotation: "turned"
+        }
+    }
+}
+
+/// Some of a screen's parts, as they are or are to be.
+typealias ScreenState = [ScreenPart: Double]
+
+extension ScreenState {
+    /// What a call asks for. The mapping has checked what it declares.
     init(_ changes: JSONValue) throws(HandlerCall.Failure) {
-        let members = changes.objectValue ?? [:]
-        isOn = members["on"]?.boolValue
-        brightness = members["brightness"]?.numberValue.map { min(max($0, 0), 100) }
-        rotation = members["rotation"]?.integerValue.flatMap { Self.rotations.contains($0) ? Int($0) : nil }
-        if self == ScreenState() { throw .expected("on, brightness or rotation", at: "/0", got: changes) }
+        self = [:]
+        for part in ScreenPart.allCases {
+            guard let value = changes.objectValue?[part.rawValue] else { continue }
+            let number = part == .on ? value.boolValue.map { $0 ? 1 : 0 } : value.numberValue
+            guard let number, part.allows(number) else {
+                throw .expected("\(part) as screen answers it", at: "/0/\(part)", got: value)
+            }
+            self[part] = number
+        }
+        if isEmpty { throw .expected("on, brightness or rotation", at: "/0", got: changes) }
     }
-
-    private static let rotations: [Int64] = [0, 90, 180, 270]
 
     var json: JSONValue {
-        var members: JSONObject = [:]
-        if let isOn { members["on"] = .bool(isOn) }
-        if let brightness { members["brightness"] = .number(brightness.rounded()) }
-        if let rotation { members["rotation"] = .integer(Int64(rotation)) }
-        return .object(members)
-    }
-
-    /// Whether it is as was asked for. Few screens know a hundred steps.
-    func fits(_ wanted: ScreenState) -> Bool {
-        if let isOn = wanted.isOn, isOn != self.isOn { return false }
-        if let rotation = wanted.rotation, rotation != self.rotation { return false }
-        guard let brightness = wanted.brightness else { return true }
-        return self.brightness.map { abs($0 - brightness) <= 10 } ?? false
+        .object(
+            JSONObject(ScreenPart.allCases.compactMap { part in self[part].map { (part.rawValue, part.json($0)) } })
+        )
     }
 }
