@@ -85,7 +85,7 @@ package enum SetArguments {
         }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
         let rest = text.dropFirst(digits.count)
-        if let value = Double(text), value.isInfinite {
+        if let value = Double(text), value.isInfinite, text.contains(where: \.isNumber) {
             return "'\(text)' is too large: a number is below 1.8e308."
         }
         // A unit has no digits, but for those above a line or below it.

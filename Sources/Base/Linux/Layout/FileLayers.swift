@@ -69,8 +69,10 @@ package struct FileLayers<Place: Sendable & Equatable>: Sendable {
                 let path = path(of: name, in: folder.path)
                 let bytes = Array(name.utf8)
                 if !FileText.isFile(path) {
-                    guard !isFolder else { continue }
-                    leaveOut("\(folder.path)/\(entry)", notAFile)
+                    // It may have gone since the folder was read.
+                    let own = "\(folder.path)/\(entry)"
+                    guard !isFolder, FileText.exists(own) || FileText.isLink(own) else { continue }
+                    leaveOut(own, notAFile)
                 } else if let problem = kind.problem(name) {
                     leaveOut(path, problem)
                 } else if names.contains(bytes) || names.count < kind.maximumCount {
