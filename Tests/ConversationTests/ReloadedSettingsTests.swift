@@ -43,7 +43,13 @@ struct ReloadedSettingsTests {
 
     @Test func `the doctor names files that are not what was read, until a reload`() async throws {
         let folder = try TestFolder()
-        let own = "doctor: {business: [DoctorBCO]}\nreload: {business: [ReloadBCO]}\n"
+        let own = """
+            doctor: {parameters: [{name: what, type: string, optional: true}], business: [DoctorBCO]}
+            reload: {business: [ReloadBCO]}
+            explain: {parameters: [{name: command, type: string}], business: [ExplainBCO]}
+            can: {business: [CanBCO]}
+
+            """
         try folder.write(own, to: "own.yaml")
         let daemon = try await DaemonProcess(mappings: folder.path)
         let client = try daemon.connect()
@@ -60,6 +66,16 @@ struct ReloadedSettingsTests {
             try await unread()
                 == ": \([folder("lamp.yaml"), daemon.folder("settings.yaml")].sorted().joined(separator: ", "))"
         )
+        // Alone, and to who calls what may be in one of them.
+        #expect(DoctorReport(try await client.value("doctor", ["files"]))?.findings.map(\.subject) == ["files"])
+        for words in [["call", "lamp"], ["set", "lamp", "true"], ["can", "lamp"]] {
+            let child = try daemon.startClient(words)
+            _ = try await child.wait()
+            let parts = [
+                "changed since the daemon has read its files: /", folder("lamp.yaml"), "«quickconnect call reload»",
+            ]
+            for part in parts { #expect(child.errors.contains(part), "\(child.errors)") }
+        }
         // What has mistakes is not read either.
         try folder.write(own + "x", to: "own.yaml")
         client.send("call?cmd=reload&id=1")

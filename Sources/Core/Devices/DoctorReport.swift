@@ -66,10 +66,18 @@ public struct Finding: Sendable, Equatable {
 
 /// A part of the device that can be checked.
 public protocol Examined: Sendable {
+    /// What `doctor` must be asked for to get this alone; nil: it cannot.
+    var topic: String? { get }
+
     /// Checks it now, without changing anything, within seconds. Callers: the command `doctor`, and the daemon when it
     /// only checks.
     /// - Parameter isThorough: whether the check may be audible, such as a test tone.
     func examine(thoroughly isThorough: Bool) async -> [Finding]
+}
+
+extension Examined {
+    /// None: it is examined with all others.
+    public var topic: String? { nil }
 }
 
 /// All findings of one check.

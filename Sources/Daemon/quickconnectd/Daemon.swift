@@ -267,6 +267,7 @@ struct Daemon {
                 simulated: simulated,
                 examined: [
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
+                    FilesDoctor(reloader: reloader),
                     gatewayDoctor { router.frontController.currentTable.entries },
                     RecordingDoctor(recorded: { [reread] in reread().settings.procedureSettings.record.map(\.event) }) {
                         router.handlers.has("data")

@@ -106,21 +106,7 @@ struct DaemonDoctor: Examined {
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
         let process = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
         let says = "\(process), with the mappings in \(mappings)"
-        return [Finding("daemon", .ok, says)] + (await unread) + waiting + kept
-    }
-
-    /// A finding names this many files.
-    private static let maxFiles = 5
-
-    private var unread: [Finding] {
-        get async {
-            let files = await reloader?.unread() ?? []
-            guard !files.isEmpty else { return [] }
-            let more = files.count > Self.maxFiles ? " and \(files.count - Self.maxFiles) more" : ""
-            let says =
-                "changed since the daemon has read its files: \(files.prefix(Self.maxFiles).joined(separator: ", "))"
-            return [Finding("files", .warning, says + more, fix: "quickconnect call reload")]
-        }
+        return [Finding("daemon", .ok, says)] + waiting + kept
     }
 
     private var waiting: [Finding] {
@@ -149,6 +135,22 @@ struct DaemonDoctor: Examined {
 
     private static func mebibytes(_ bytes: Int) -> String {
         "\(bytes >> 20).\((bytes & 0xFFFFF) * 10 >> 20) MiB"
+    }
+}
+
+/// Says which files are not what the daemon has read.
+struct FilesDoctor: Examined {
+    let topic: String? = "files"
+    let reloader: Reloader?
+    /// A finding names this many files.
+    private static let maxFiles = 5
+
+    func examine(thoroughly isThorough: Bool) async -> [Finding] {
+        let files = await reloader?.unread() ?? []
+        guard !files.isEmpty else { return [] }
+        let more = files.count > Self.maxFiles ? " and \(files.count - Self.maxFiles) more" : ""
+        let says = "changed since the daemon has read its files: \(files.prefix(Self.maxFiles).joined(separator: ", "))"
+        return [Finding("files", .warning, says + more, fix: "quickconnect call reload")]
     }
 }
 

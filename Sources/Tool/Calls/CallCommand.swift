@@ -40,7 +40,7 @@ struct CallCommand: ParsableCommand {
         if let hint = CallArguments.note(arguments, of: command) { note(hint) }
         do {
             let result = try connection.result(of: command, message: CallArguments.message(arguments))
-            say(try result.mapError { ExitError($0) }.get().text)
+            say(try result.mapError { json ? ExitError($0) : connection.failure($0) }.get().text)
         } catch var end as ExitError {
             if json { throw end.asJSON }
             if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
+import QuickConnect
 import QuickConnectClient
 
 /// Which daemon, and how long to wait for it.
@@ -68,7 +69,22 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Makes one call on its own connection and returns its value; any failure ends the program.
     func call(_ command: String, _ parameters: [JSONValue] = []) throws -> JSONValue {
-        try result(of: command, parameters).mapError { ExitError($0) }.get()
+        try result(of: command, parameters).mapError(failure).get()
+    }
+
+    /// The end of the program by an error reply. A name that nobody knows may be in a file that was not read yet.
+    func failure(_ error: ErrorReply) -> ExitError {
+        var end = ExitError(error)
+        if error.code == "unknownCommand" { end.message += unreadFiles.map { "\n\($0)" } ?? "" }
+        return end
+    }
+
+    /// What to say of files that wait for a reload; nil if there are none, or this connection may not ask.
+    var unreadFiles: String? {
+        guard case .success(let answer)? = try? result(of: "doctor", ["files"]),
+            let finding = DoctorReport(answer)?.findings.first(where: { $0.subject == "files" })
+        else { return nil }
+        return finding.says + (finding.fix.map { ": «\($0)»" } ?? "")
     }
 }
 

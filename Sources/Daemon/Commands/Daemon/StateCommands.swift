@@ -138,7 +138,9 @@ struct DoctorBCO: WaitingBCO {
     let parts: [any Examined]
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        let isThorough = call.string(0) == "sound"
+        let topic = call.string(0)
+        let (isThorough, alone) = (topic == "sound", parts.filter { $0.topic == topic && topic != nil })
+        let parts = alone.isEmpty ? parts : alone
         return .wait { () async throws(CommandError) in
             .result(await DoctorReport(of: parts, thoroughly: isThorough).json)
         }
