@@ -26,6 +26,18 @@ struct ScriptRunTests {
         #expect(script.errors == "oops\n")
     }
 
+    @Test func `one that runs already is told of`() async throws {
+        let (daemon, folder) = (try await DaemonProcess(), try TestFolder())
+        try folder.write("quickconnect.on('door', () => {}).then(() => console.log('hears'))", to: "bell.js")
+        let first = try daemon.startClient(["run", folder("bell.js")])
+        try await first.awaitLine("hears")
+        #expect(first.errors.isEmpty)
+        let second = try daemon.startClient(["run", folder("bell.js")])
+        try await second.awaitLine("hears")
+        #expect(second.errors == "quickconnect: bell.js runs already: from now on it does twice what it hears\n")
+        for script in [first, second] { script.send(SIGTERM) }
+    }
+
     @Test(arguments: [
         ("\nnope.x", ":2:5: ReferenceError: Can't find variable: nope"),
         ("var a = 1\nvar b = ;", ":2: SyntaxError: Unexpected token ';'"),

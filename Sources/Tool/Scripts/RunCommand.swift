@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineText
+import JSON
 import QuickConnectClient
 
 struct RunCommand: ParsableCommand {
@@ -39,9 +40,23 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let file = try first(of: words, "FILE.js")
         if let hint = CallArguments.misplaced(["--socket"], Array(words.dropFirst()), of: file) { note(hint) }
+        noteSecond(file)
         let flags = [("--socket", socket), ("--config", config)].flatMap { flag, value in
             value.map { [flag, $0] } ?? []
         }
         try OwnPrograms.become("quickconnect-scripts", flags + words)
+    }
+
+    /// A script that is started twice does all that it hears twice, which is seldom meant.
+    private func noteSecond(_ file: String) {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let patience = ContinuousClock.now + .seconds(1)
+        let paths = SocketPaths.candidates(named: socket, environment: SocketPaths.environment)
+        guard let daemon = try? SocketPaths.connect(paths, before: patience),
+            case .success(let state)? = try? Client(daemon).call("state", message: nil, before: patience),
+            let connections = state.objectValue?["connections"]?.arrayValue,
+            connections.contains(where: { $0.objectValue?["program"]?.stringValue == name })
+        else { return }
+        note("\(name) runs already: from now on it does twice what it hears")
     }
 }
