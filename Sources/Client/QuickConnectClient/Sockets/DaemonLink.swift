@@ -90,7 +90,7 @@ public final class DaemonLink {
                 if !hasTold { owner?.didNotConnect(error) }
                 hasTold = true
             }
-            problem = "\(error)"
+            problem = error.line
             retryAt = .now + backoff.failed()
             return
         }
