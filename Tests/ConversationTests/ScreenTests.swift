@@ -144,7 +144,7 @@ struct ScreenTests {
         arguments: [
             ("ddcutil", "echo 'VCP 10 C 5 1e300'", "brightness"), ("ddcutil", "echo 'VCP 10 C 9 0'", "brightness"),
             ("ddcutil", "echo 'VCP 10 C nan 100'", "brightness"), ("ddcutil", "echo; echo 'VCP 10 ERR'", "brightness"),
-            ("xrandr", "echo '( connected 1x+ ('", "rotation"), ("xrandr", "echo 'a connected 1x1+0'", "rotation"),
+            ("xrandr", "echo '(x connected 1x+'", "rotation"), ("xrandr", "echo 'a connected 1x1+0'", "rotation"),
             ("xset", "echo 'DPMS (Energy Star):'; echo Server does not have the DPMS Extension", "on"),
         ]
     )

@@ -187,6 +187,15 @@ struct SetTests {
         #expect(try await client(daemon, "call", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))
         #expect(try await client(daemon, "add", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
+        #expect(try await client(daemon, "set", "a=1", "2,5").errors.contains("'2,5' is no whole number."))
+        #expect(
+            try await client(daemon, "simulate", "tilt", "2,5", "0").errors.contains("'2,5' is no number, but 2.5 is.")
+        )
+        let torn = try await client(daemon, "call", "post", "press", "{way:", "out}").errors
+        #expect(torn.contains("«{way:» is no JSON") && torn.contains("put '…' around JSON"), "\(torn)")
+        let first = try await client(daemon, "set", "3", "level").errors
+        #expect(first.contains("NAME comes first: «quickconnect set level 3»"), "\(first)")
+        #expect(try await client(daemon, "add", "3", "level").errors.contains("«quickconnect add level 3»"))
         // Neither is a unit.
         for text in ["0x10", "1,2,3"] {
             let told = try await client(daemon, "set", "level", text).errors

@@ -15,10 +15,12 @@ package enum CallArguments {
         if let note = misplaced(["--socket", "--timeout", "--json", "--device"], arguments, of: command) {
             return note
         }
-        for argument in arguments where argument.hasPrefix("{") || argument.hasPrefix("[") {
+        for (index, argument) in arguments.enumerated() where argument.hasPrefix("{") || argument.hasPrefix("[") {
             guard (try? JSONParser.parse(argument)) == nil else { continue }
             var hint = argument.contains("'") ? ": names and texts of JSON are in double quotes" : ""
-            if !argument.contains(where: { "'\"".contains($0) }), "}]".contains(argument.suffix(1)) {
+            // It also takes it apart at spaces.
+            let rest = arguments[index...].joined(separator: " ")
+            if !rest.contains(where: { "'\"".contains($0) }), "}]".contains(rest.suffix(1)) {
                 hint = ": a shell takes double quotes away, so put '…' around JSON"
             }
             return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(hint)"
@@ -48,9 +50,10 @@ package enum CallArguments {
             return "'\(command)' is no command of the device: «\(words.map(\.shellWord).joined(separator: " "))»"
         }
         if error.code == "invalid" {
-            for (index, argument) in arguments.enumerated() where expects([", a number", ", an integer"], index, error)
-            {
-                if let note = SetArguments.noNumber(argument) { return note }
+            for (index, argument) in arguments.enumerated() {
+                let isWhole = expects([", an integer"], index, error)
+                guard isWhole || expects([", a number"], index, error) else { continue }
+                if let note = SetArguments.noNumber(argument, isWhole: isWhole) { return note }
             }
         }
         guard error.code == "invalid", expects([", a string"], 0, error), arguments.count == 1,

@@ -21,7 +21,9 @@ package enum SetArguments {
             throw ValidationError("One VALUE is expected; in a shell, JSON with spaces is in quotes.")
         }
         guard let value = try? JSONParser.parse(texts[0]) else {
-            if type == "number" || type == "integer", let note = noNumber(texts[0]) { throw ValidationError(note) }
+            if type == "number" || type == "integer", let note = noNumber(texts[0], isWhole: type == "integer") {
+                throw ValidationError(note)
+            }
             return .string(texts[0])
         }
         guard value != .null else { throw ValidationError("No value can be set to null, which reads it.") }
@@ -73,15 +75,25 @@ package enum SetArguments {
         return "'\(name)' is \(noun) and no value: «\((tool + line).map(\.shellWord).joined(separator: " "))»"
     }
 
+    /// The error of a name that nobody knows, with the line that was meant if it stands behind its number.
+    package static func ordered(_ error: any Error, _ words: [String], of verb: String) -> any Error {
+        guard var end = error as? ExitError, end.code == "unknownCommand", words.count == 2,
+            (try? JSONParser.parse(words[0]))?.numberValue != nil, (try? JSONParser.parse(words[1])) == nil
+        else { return error }
+        end.message += "\nNAME comes first: «quickconnect \(verb) \(words[1].shellWord) \(words[0])»"
+        return end
+    }
+
     /// What to say of a number with a decimal comma or a unit, or a too large one, which would be sent as a text; nil if it
     /// is none.
-    package static func noNumber(_ text: String) -> String? {
+    /// - Parameter isWhole: whether only a whole number would do.
+    package static func noNumber(_ text: String, isWhole: Bool = false) -> String? {
         func number(_ text: some StringProtocol) -> String? {
             (try? JSONParser.parse(String(text)))?.numberValue == nil ? nil : String(text)
         }
         guard number(text) == nil else { return nil }
         if let pointed = number(text.replacing(",", with: ".")) {
-            return "'\(text)' is no number, but \(pointed) is."
+            return isWhole ? "'\(text)' is no whole number." : "'\(text)' is no number, but \(pointed) is."
         }
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
         let rest = text.dropFirst(digits.count)

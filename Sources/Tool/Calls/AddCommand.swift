@@ -33,7 +33,9 @@ struct AddCommand: ParsableCommand {
         let isName = SetArguments.assignment(words) != nil && (try? connection.explained(words[0])) ?? nil != nil
         // A command would be run. What no number is, two words do not make one.
         let name = (isName ? nil : SetArguments.assignment(words)?.name) ?? words.first ?? ""
-        if !name.isEmpty, !name.hasPrefix("-"), words.count < 3 { try checkCounts(name) }
+        if !name.isEmpty, !name.hasPrefix("-"), words.count < 3 {
+            do { try checkCounts(name) } catch { throw SetArguments.ordered(error, words, of: "add") }
+        }
         let (counted, parameters) = try Self.parts(words, isName: isName)
         say(try connection.call(counted, parameters).text)
     }

@@ -35,11 +35,11 @@ struct SetCommand: ParsableCommand {
             _ = try connection.type(of: name, in: [name, text])
         }
         let (name, texts) = try SetArguments.parts(words)
-        let new = try SetArguments.value(
-            of: texts,
-            as: try connection.type(of: name, in: words),
-            call: ["quickconnect", "call", name]
-        )
+        let type: String?
+        do { type = try connection.type(of: name, in: words) } catch {
+            throw SetArguments.ordered(error, words, of: "set")
+        }
+        let new = try SetArguments.value(of: texts, as: type, call: ["quickconnect", "call", name])
         say(try connection.call(name, [new]).text)
     }
 }
@@ -60,7 +60,7 @@ extension ConnectionOptions {
         switch try result(of: "explain", [.string(name)]) {
         case .success(let value): return value.objectValue ?? [:]
         case .failure(let error) where error.code == "denied": return nil
-        case .failure(let error): throw ExitError(error)
+        case .failure(let error): throw failure(error)
         }
     }
 }

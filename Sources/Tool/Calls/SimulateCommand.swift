@@ -59,7 +59,8 @@ struct SimulateCommand: ParsableCommand {
         let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near.isEmpty ? "." : near)"
         let isSet = (try? connection.explained(what))?["value"]?.objectValue != nil
         let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
-        return ValidationError(isSet ? "\(all) A value is set: «\(call)»." : all)
+        let more = isSet ? " A value is set: «\(call)»." : connection.unreadFiles.map { "\n\($0)" } ?? ""
+        return ValidationError(all + more)
     }
 
     private func parameters() throws -> [JSONValue] {
@@ -99,7 +100,8 @@ struct SimulateCommand: ParsableCommand {
         var members: [(String, JSONValue)] = []
         for (name, text) in zip(names, values) {
             guard let number = Double(text), number.isFinite else {
-                throw ValidationError("The \(name) is a number, not '\(text)'.")
+                let note = SetArguments.noNumber(text).map { " \($0)" } ?? ""
+                throw ValidationError("The \(name) is a number, not '\(text)'.\(note)")
             }
             members.append((name, .number(number)))
         }
