@@ -12,10 +12,11 @@ import QuickConnectClient
 struct QuickConnectPicker: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickconnect-picker",
-        abstract: "Shows native dialogs in this graphical session, for the daemon quickconnectd.",
+        abstract:
+            "Shows native dialogs in this graphical session, and answers for its screen, for the daemon quickconnectd.",
         discussion: """
-            It registers with the daemon as the handler of these commands: \(Pickers.names). It runs until SIGTERM, and \
-            reconnects when the daemon restarts. It shows dialogs with zenity or yad.
+            It registers with the daemon as the handler of these commands: \(Pickers.names), \(Screen.handler). It runs until \
+            SIGTERM, and reconnects when the daemon restarts. It shows dialogs with zenity or yad.
 
             Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, or the daemon refuses the \
             handlers, 2 wrong usage.
@@ -37,7 +38,10 @@ struct QuickConnectPicker: ParsableCommand {
     )
     var answer: String?
 
-    @Flag(help: "Show no dialog, and answer its initial value: the current time, or the first item of a list.")
+    @Flag(
+        help:
+            "Show no dialog, and answer its initial value: the current time, or the first item of a list. The screen is one that remembers what it is told."
+    )
     var simulate = false
 
     @Option(help: .hidden)
