@@ -22,11 +22,19 @@ package enum MappingFiles {
     package static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
-        for path in files(in: folders, &mistakes, &builder) {
+        let (paths, replaced) = files(in: folders, &mistakes, &builder)
+        var names: [String: Set<String>] = [:]
+        for path in paths {
             var reader = MappingReader(path: path)
-            for declaration in reader.read() { builder.add(declaration) }
+            for declaration in reader.read() {
+                builder.add(declaration)
+                names[path, default: []].insert(declaration.command.value)
+            }
             mistakes += reader.mistakes
             if reader.isUnreadable { builder.isIncomplete = true }
+        }
+        for (old, new) in replaced where names[new] != nil {
+            if let warning = warning(of: old, replacedBy: new, names) { builder.warn(warning) }
         }
         for mistake in mistakes { builder.note(mistake) }
         return builder
@@ -35,17 +43,34 @@ package enum MappingFiles {
     /// The files that ``load(_:)`` reads now.
     package static func paths(in folders: [Folder]) -> [String] {
         var (mistakes, builder) = ([ConfigurationMistake](), MappingTableBuilder())
-        return files(in: folders, &mistakes, &builder)
+        return files(in: folders, &mistakes, &builder).paths
     }
 
+    /// What to say of a file that takes the place of another by its name, and has not all its commands. An empty one is
+    /// meant to take them away.
+    private static func warning(
+        of old: String,
+        replacedBy new: String,
+        _ names: [String: Set<String>]
+    ) -> ConfigurationMistake? {
+        var reader = MappingReader(path: old)
+        let all = names.values.reduce(into: Set([MappingDeclaration.defaultName])) { $0.formUnion($1) }
+        let gone = reader.read().map(\.command.value).filter { !all.contains($0) }
+        guard !gone.isEmpty else { return nil }
+        let says = "this file takes the place of \(old), so that there is no \(gone.joined(separator: ", ")): rename it"
+        return ConfigurationMistake(says, at: SourceLocation(file: new, line: 1, column: 1))
+    }
+
+    /// - Returns: the files that are read, and those that another takes the place of.
     /// - Parameter builder: gets warnings about files that look like mappings but are not.
     private static func files(
         in folders: [Folder],
         _ mistakes: inout [ConfigurationMistake],
         _ builder: inout MappingTableBuilder
-    ) -> [String] {
+    ) -> (paths: [String], replaced: [(old: String, new: String)]) {
         // Compared by the bytes of the name, as on the disk.
         var paths: [[UInt8]: (folder: Int, path: String)] = [:]
+        var replaced: [(old: String, new: String)] = []
         for (number, folder) in folders.enumerated() {
             guard let names = FileText.names(in: folder.path) else {
                 // A link that leads nowhere is no absent folder: rules would be gone.
@@ -61,7 +86,9 @@ package enum MappingFiles {
             for name in names where !name.hasPrefix(".") {
                 let path = "\(folder.path)/\(name)"
                 if name.hasSuffix(".yaml") {
-                    paths[Array(name.utf8)] = (number, path)
+                    if let old = paths.updateValue((number, path), forKey: Array(name.utf8)) {
+                        replaced.append((old.path, path))
+                    }
                 } else if let right = SettingsFiles.rightName(for: name) {
                     builder.warn(
                         ConfigurationMistake(
@@ -72,9 +99,10 @@ package enum MappingFiles {
                 }
             }
         }
-        return paths.sorted { one, other in
+        let sorted = paths.sorted { one, other in
             guard one.value.folder == other.value.folder else { return one.value.folder < other.value.folder }
             return one.key.lexicographicallyPrecedes(other.key)
-        }.map(\.value.path)
+        }
+        return (sorted.map(\.value.path), replaced)
     }
 }

@@ -179,6 +179,15 @@ struct MappingFilesTests {
         #expect(table["kiosk"]?.timeout == .seconds(2) && table["lamp"] == nil && warnings.isEmpty)
     }
 
+    @Test func `a file that takes commands away by its name is told of, and an empty one means it`() throws {
+        let shipped = try folder(["sound.yaml": "play: {view: []}\nrec: {view: []}\nlamp: {view: []}"])
+        let owners = try folder(["sound.yaml": "lamp: {view: []}", "z.yaml": "rec: {view: []}"])
+        let (old, new) = (shipped("sound.yaml"), owners("sound.yaml"))
+        let says = "this file takes the place of \(old), so that there is no play: rename it"
+        #expect(try build(shipped, owners).warnings.map(\.description) == ["\(new):1:1: \(says)"])
+        #expect(try build(shipped, try folder(["sound.yaml": "# none"])).warnings.isEmpty)
+    }
+
     @Test func `a name of a shipped command is a mistake in the owner's file, with both places`() throws {
         let shipped = try folder(["device.yaml": "stop: {view: []}"])
         let owners = try folder(["a.yaml": "lamp: {value: {type: boolean}}\nstop: {value: {type: boolean}}"])

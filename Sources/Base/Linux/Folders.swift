@@ -1,10 +1,10 @@
-package import Glibc
+internal import Glibc
 
 /// Folders of the file system.
 package enum Folders {
     /// Creates a folder and those above it, if they are missing.
     /// - Parameter mode: by default for this user, and for its group to read.
-    package static func make(_ path: String, mode: mode_t = 0o750) throws(SystemCallError) {
+    package static func make(_ path: String, mode: UInt32 = 0o750) throws(SystemCallError) {
         if mkdir(path, mode) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let parent = parent(of: path) else { throw SystemCallError("mkdir") }
         try make(parent, mode: mode)
