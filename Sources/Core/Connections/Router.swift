@@ -118,7 +118,11 @@ public struct Router: Sendable {
     }
 
     private func refusal(ofEvents names: [String], for client: any CallConnection) -> CommandError? {
-        for name in names { if let refusal = refusal(ofEvent: name, for: client) { return refusal } }
+        for name in names {
+            guard let refusal = refusal(ofEvent: name, for: client) else { continue }
+            let near = frontController.nearestEvents(name, for: client.caller, by: client.socketRule)
+            return refusal.asking(near, instead: "the event '\(name.shortened)': nobody declares it")
+        }
         return nil
     }
 

@@ -176,8 +176,6 @@ public final class FrontController: Sendable {
             }
             guard refusal != nil else { return nil }
         }
-        let near = refusal == nil ? [] : nearestEvents(event, for: caller, by: rule)
-        if !near.isEmpty { refusal = refusal?.asking(near, instead: "nobody declares it") }
         return refusal.map {
             CommandError(.denied, "the event '\(event.shortened)': \($0.message)", details: $0.details)
         }
