@@ -269,9 +269,7 @@ struct Daemon {
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     FilesDoctor(reloader: reloader),
                     gatewayDoctor { router.frontController.currentTable.entries },
-                    RecordingDoctor(recorded: { [reread] in reread().settings.procedureSettings.record.map(\.event) }) {
-                        router.handlers.has("data")
-                    },
+                    RecordingDoctor(reloader: reloader) { router.handlers.has("data") },
                 ] + examined + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),

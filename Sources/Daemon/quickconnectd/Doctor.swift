@@ -156,14 +156,13 @@ struct FilesDoctor: Examined {
 
 /// Says that nothing is recorded, where the settings say what is to be, and no service does it.
 struct RecordingDoctor: Examined {
-    /// The events that the settings name now.
-    let recorded: @Sendable () -> [String]
+    let reloader: Reloader?
     /// Whether the service of procedures runs, which records.
     let isAnswered: @Sendable () -> Bool
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
         guard !isAnswered() else { return [] }
-        let events = recorded()
+        let events = await reloader?.recorded() ?? []
         guard !events.isEmpty else { return [] }
         let program = "quickconnect-scripts"
         let says =

@@ -40,13 +40,20 @@ final class Reloader: Sendable {
 
     /// The files that a reload would read, or miss, and that are not what the last one has read, sorted.
     func unread() async -> [String] {
-        let unread = Promise<[String]>()
-        thread.run(for: "") {
-            let now = self.tags(self.read().settings)
-            let used = self.used.withLock { $0 }
-            unread.fulfil(Set(now.keys).union(used.keys).filter { now[$0] != used[$0] }.sorted())
+        await look { settings in
+            let (now, used) = (self.tags(settings), self.used.withLock { $0 })
+            return Set(now.keys).union(used.keys).filter { now[$0] != used[$0] }.sorted()
         }
-        return (try? await unread.value()) ?? []
+    }
+
+    /// The events that the settings name now to be recorded.
+    func recorded() async -> [String] { await look { $0.procedureSettings.record.map(\.event) } }
+
+    /// Finds something in the settings as they are now, where files are read: the threads of tasks are everybody's.
+    private func look(_ find: @escaping @Sendable (Settings) -> [String]) async -> [String] {
+        let found = Promise<[String]>()
+        thread.run(for: "") { found.fulfil(find(self.read().settings)) }
+        return (try? await found.value()) ?? []
     }
 
     private func tags(_ settings: Settings) -> [String: String] {
@@ -88,7 +95,8 @@ final class Reloader: Sendable {
     func reload() async throws(CommandError) -> Reloaded {
         guard !isOver.load(ordering: .relaxed) else { throw CommandError(.cancelled, "the daemon is stopping") }
         let loaded = Promise<Result<Reloaded, ConfigurationMistakes>>()
-        thread.run(for: "") {
+        // Before what anybody's doctor looks for.
+        thread.runFirst {
             let result = Result { () throws(ConfigurationMistakes) in try self.load(self.read()) }
             if case .failure(let found) = result { self.log(found) }
             loaded.fulfil(result)
