@@ -8,8 +8,9 @@ import Runtime
 /// Who has just sent something comes before all who have used up a turn; among both, peers take turns, and then each
 /// peer's connections.
 final class BusyConnections {
-    /// Connections whose input has just come, but not the time to process it.
-    private var fresh = Ring<Owner, ConnectionHandler>()
+    /// Connections whose input has just come, but not the time to process it. Of fifty peers with twenty each, a neighbour
+    /// with one waits for a turn, not for one of each peer.
+    private var fresh = Ring<Owner, ConnectionHandler>(newcomersFirst: true)
     /// Connections that have used up a turn and have more to do.
     private var busy = Ring<Owner, ConnectionHandler>()
     /// Connections with output that other connections' calls have caused, such as events.
