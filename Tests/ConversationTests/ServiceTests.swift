@@ -282,7 +282,6 @@ struct ServiceTests {
         #expect(try await daemon.wait() == .status(0))
         // They are systemd's, so they stay.
         #expect(folder.exists("main") && folder.exists("guests"))
-
     }
 
     @Test(.enabled(if: ChildProcess.isInstalled("python3"), "python3 is not installed"))
@@ -296,7 +295,9 @@ struct ServiceTests {
         }
         let refusal = try await SocketClient(path: folder("guests")).ask("call?cmd=ping&id=1") ?? ""
         #expect(refusal.contains("denied") && refusal.contains("systemd%3A%20geusts"), "\(refusal)")
-        #expect(String(decoding: daemon.standardError, as: UTF8.self).contains("a socket named 'geusts'"))
+        try await eventually("the log says so") {
+            String(decoding: daemon.standardError, as: UTF8.self).contains("a socket named 'geusts'")
+        }
         daemon.send(SIGTERM)
         #expect(try await daemon.wait() == .status(0))
     }
