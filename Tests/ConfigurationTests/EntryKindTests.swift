@@ -281,7 +281,42 @@ struct EntryKindTests {
             ).table
         }
         #expect(throws: ConfigurationMistakes.self) { try load("a: {value: {type: any}}") }
+        let error = #expect(throws: ConfigurationMistakes.self) { try load("a: {event: {type: any, last: true}}") }
+        #expect(
+            error?.mistakes.map(\.description) == [
+                """
+                \(folder("b.yaml")):1:1: 'a' is another event already, in \(folder("a.yaml")):1:1; choose another name, or \
+                say 'replace: true' here to replace that
+                """
+            ]
+        )
+        #expect(try load("a: {event: {type: any}}")["a"]?.places.map(\.file) == [folder("a.yaml"), folder("b.yaml")])
+        #expect(try load("a: {replace: true, event: {type: integer}}")["a"]?.places.map(\.file) == [folder("b.yaml")])
         #expect(try load("a: {replace: true, value: {type: any}}")["a"]?.kind == .value)
         #expect(try load("a: {post: {users: [root]}}")["a"]?.postRule?.userNames == ["root"])
+    }
+
+    @Test func `two of the owner's files declare one thing alike, and his file changes a shipped one`() throws {
+        let (shipped, owners) = (try TestFolder(), try TestFolder())
+        try shipped.write("night: {schedule: {at: '22:00'}, call: [play, 1]}\nlamp: {value: {type: any}}", to: "z.yaml")
+        func load(_ one: String, _ other: String) throws -> MappingTable {
+            try owners.write(one, to: "a.yaml")
+            try owners.write(other, to: "b.yaml")
+            return try MappingFiles.load([shipped, owners].map { .init($0.path, isRequired: true) }).build(
+                catalog: [:],
+                scripts: { HandlerCommandObject($0, handlers: .none) },
+                declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+                accounts: SystemAccounts()
+            ).table
+        }
+        let ten = "night: {schedule: {at: '22:00'}, call: [play, 2]}"
+        #expect(try load(ten, "lamp: {value: {type: boolean}}")["night"]?.schedule?.call?.parameters == [2])
+        #expect(try load(ten, ten)["lamp"]?.value?.parameter.kind == .any)
+        #expect(try load(ten, "night: {call: [play, 3]}")["night"]?.schedule?.call?.parameters == [3])
+        for other in ["night: {schedule: {at: '22:00'}, call: [play, 3]}", "night: {schedule: {at: '22:30'}}"] {
+            let error = #expect(throws: ConfigurationMistakes.self) { try load(ten, other) }
+            let told = "'night' is another schedule already, in \(owners("a.yaml")):1:1;"
+            #expect(error?.mistakes.first?.message.hasPrefix(told) == true, "\(String(describing: error))")
+        }
     }
 }

@@ -43,6 +43,11 @@ struct ExplainTests {
         #expect(lines.filter(wanted.contains) == wanted, "\(lines)")
         let json = try JSONParser.parse(try await daemon.client("explain", "--json", "beep").output).objectValue
         #expect(json?["answers"] == "null, when it is over" && json?["timeout"] == 3)
+        try folder.write("beep: {allow: {users: [root]}}", to: "zz.yaml")
+        _ = try await daemon.client("call", "reload")
+        let places = try JSONParser.parse(try await daemon.client("explain", "--json", "beep").output).objectValue
+        #expect(places?["locations"]?.arrayValue?.count == 2 && places?["location"] == json?["location"])
+        #expect(try await self.lines(daemon, "beep").contains { $0.hasSuffix("/zz.yaml:1:1") })
         let options = json?["parameters"]?.arrayValue?.last?.objectValue
         #expect(options?["members"] == ["loud": "true or false", "length": "seconds, up to 9"])
         let silent = try await self.lines(daemon, "silent")

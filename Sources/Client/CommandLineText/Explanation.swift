@@ -137,7 +137,8 @@ package struct Explanation {
             rows.append(["answered by", rule["rule"]?.stringValue ?? ""])
         }
         if let timeout = answer["timeout"]?.numberValue { rows.append(["timeout", "\(JSONValue.short(timeout)) s"]) }
-        if let location = answer["location"]?.stringValue { rows.append(["mapped in", location]) }
+        let places = (answer["locations"]?.arrayValue ?? []).compactMap(\.stringValue)
+        if !places.isEmpty { rows.append(["mapped in", places.joined(separator: ", ")]) }
         if let error = answer["lastError"]?.objectValue {
             rows.append(["last error", Self.words(ofError: error)])
         }

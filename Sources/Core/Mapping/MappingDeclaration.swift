@@ -78,8 +78,10 @@ public struct MappingDeclaration: Sendable {
     public var replaces = false
     /// Where it says what the command is, if that is not its first place.
     private var origin: SourceLocation?
-    /// Where a later file makes something else of it, and what it was until then.
-    private var clash: (location: SourceLocation, was: EntryKind)?
+    /// What to say of a later file that makes something else of it.
+    private var clash: ConfigurationMistake?
+    /// Where each file speaks of it, once the files are merged.
+    var places: [SourceLocation] = []
     /// The files that say what the command does, by a phase or a value, once the files are merged.
     var files: Set<String> = []
     /// The gateways that these files name in their own rules for it, once the files are merged.
@@ -105,11 +107,8 @@ public struct MappingDeclaration: Sendable {
     /// replaced separately, so that a rule for one does not drop the rules of the others.
     mutating func add(_ later: MappingDeclaration) {
         if !later.isEmpty {
-            if isEmpty {
-                origin = later.origin ?? later.command.location
-            } else if kind != later.kind {
-                clash = clash ?? (later.command.location, kind)
-            }
+            clash = clash ?? clash(with: later)
+            if isEmpty || later.kind != .stack { origin = later.command.location }
         }
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
@@ -136,6 +135,30 @@ public struct MappingDeclaration: Sendable {
         homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
+    /// That a later file makes another kind of it, or, beside it in its folder, another value, event or schedule: an owner's
+    /// file changes what is shipped, and of two that the owner has one is a slip.
+    private func clash(with later: MappingDeclaration) -> ConfigurationMistake? {
+        guard !isEmpty else { return nil }
+        let place = origin ?? command.location
+        var noun = kind == .stack ? "a command" : kind.noun
+        if kind == later.kind {
+            guard place.folder == later.command.location.folder, !isSame(as: later) else { return nil }
+            noun = "another \(kind.rawValue)"
+        }
+        let text = """
+            '\(command.value)' is \(noun) already, in \(place); choose another name, or say 'replace: true' here to \
+            replace that
+            """
+        return ConfigurationMistake(text, at: later.command.location)
+    }
+
+    /// Whether both say the same of what the command is.
+    private func isSame(as later: MappingDeclaration) -> Bool {
+        guard value == later.value, event == later.event, schedule == later.schedule else { return false }
+        guard let call, let other = later.call else { return true }
+        return call.command.value == other.command.value && call.parameters == other.parameters
+    }
+
     /// Whether it has rules but does not say what the command is.
     var isEmpty: Bool { kinds.isEmpty }
 
@@ -154,14 +177,7 @@ public struct MappingDeclaration: Sendable {
     var mistakes: [ConfigurationMistake] {
         let (name, kind) = (command.value, kind)
         var texts: [String] = []
-        if let clash {
-            let noun = clash.was == .stack ? "a command" : clash.was.noun
-            let text = """
-                '\(name)' is \(noun) already, in \(origin ?? command.location); choose another name, or say 'replace: \
-                true' here to replace that
-                """
-            return [ConfigurationMistake(text, at: clash.location)]
-        }
+        if let clash { return [clash] }
         if kinds.count > 1 {
             let nouns = kinds.map(\.noun).joined(separator: " and as ")
             texts.append(
@@ -230,6 +246,10 @@ extension MappingDeclaration {
             at: verb.location
         )
     }
+}
+
+extension SourceLocation {
+    fileprivate var folder: Substring { file[..<(file.lastIndex(of: "/") ?? file.startIndex)] }
 }
 
 extension Parameter {

@@ -142,8 +142,10 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     let mayWait: Bool
     /// Whether one of its command objects touches a device.
     let touchesDevice: Bool
-    /// Where the command is mapped.
-    public let location: SourceLocation?
+    /// Where each file speaks of the command, in the order in which they are read.
+    public let places: [SourceLocation]
+    /// Where the command is mapped first.
+    public var location: SourceLocation? { places.first }
 
     /// What the command is.
     public var kind: EntryKind {
@@ -173,7 +175,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         schedule: ScheduleDeclaration? = nil,
         timeout: Duration? = nil,
         homeAssistant: JSONValue? = nil,
-        location: SourceLocation? = nil,
+        places: [SourceLocation] = [],
         files: Set<String> = [],
         gateways: Set<ByteName> = [],
         publishers: Set<UInt32> = []
@@ -202,7 +204,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         touchesDevice = steps.contains(where: \.object.touchesDevice)
         self.rule = rule
         self.timeout = timeout
-        self.location = location
+        self.places = places
         super.init(command, parameters)
     }
 

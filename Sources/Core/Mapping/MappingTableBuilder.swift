@@ -35,6 +35,7 @@ public struct MappingTableBuilder {
         } else {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
+        declarations[key]?.places.append(declaration.command.location)
         if !declaration.isEmpty {
             declarations[key]?.files.insert(declaration.command.location.file)
             declarations[key]?.gateways.formUnion(declaration.ruledGateways)
@@ -172,7 +173,7 @@ public struct MappingTableBuilder {
                 schedule: declaration.plan,
                 timeout: declaration.timeout ?? defaults?.timeout,
                 homeAssistant: declaration.homeAssistant,
-                location: declaration.command.location,
+                places: declaration.places,
                 files: declaration.files,
                 gateways: named,
                 publishers: publishers(of: declaration, allow)

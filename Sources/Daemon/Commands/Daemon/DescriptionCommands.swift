@@ -75,7 +75,7 @@ extension MappingEntry {
 }
 
 /// `explain [command]`: its stack, as `{"command", "help", "answers", "result", "effect", "parameters", "validation",
-/// "business", "view", "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`,
+/// "business", "view", "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "locations", "lastError"}`. A rule is `{"rule", "location"}`,
 /// and `null` if there is none; `verbs` has one for each verb; `gateways` names those on whose lists it is by its own rules,
 /// if there are such. A value also has `"value"`, its declaration, and
 /// `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
@@ -117,6 +117,7 @@ struct ExplainBCO: BCO {
         answer["gateways"] = entry.gatewayNames
         answer["timeout"] = entry.timeout.map { JSONValue.shortest($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
+        answer["locations"] = .array(entry.places.map { .string($0.description) })
         answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
         return .result(.object(answer))
     }
