@@ -102,6 +102,20 @@ struct ReloadedSettingsTests {
         #expect(told.count == 3 && zip(told, units).allSatisfy { $0.contains("since the start of \($1):") }, "\(told)")
     }
 
+    @Test func `what another program reads waits until that one is started`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        try daemon.folder.write("{pcm: other, record: [{event: walk}]}", to: "settings.yaml")
+        #expect(try await restart(client) == ["pcm", "record"])
+        let service = try ScriptProcess.procedures([:], daemon: daemon, settings: "record: [{event: walk}]")
+        defer { withExtendedLifetime(service) {} }
+        try await client.awaitCommand("data")
+        #expect(try await restart(client) == ["pcm"])
+        // A change undone for the daemon is one for who was started meanwhile.
+        try daemon.folder.write("{}", to: "settings.yaml")
+        #expect(try await restart(client) == ["record"])
+    }
+
     @Test func `a mistake in the settings keeps the mappings, too, and is told with theirs`() async throws {
         let folder = try TestFolder()
         let own = "ping: {parameters: [], view: []}\nreload: {business: [ReloadBCO]}\n"

@@ -32,7 +32,7 @@ package enum Catalog {
             PostBCO(events: events, values: router.values, permissions: permissions),
             RecordAudioVCO(recorder: devices.recorder, permissions: permissions),
             RecordAudioValCO(),
-            RegisterHandlerBCO(router: router),
+            RegisterHandlerBCO(router: router, registered: needs.registered),
             ReloadBCO(reload: needs.reload),
             RemoveHandlerBCO(handlers: handlers),
             SimulateBCO(inputs: devices.simulatedInputs, bound: needs.simulated, mediaPath: mediaPath),

@@ -46,6 +46,7 @@ package struct Dependencies: Sendable {
     package let now: @Sendable () -> Double
     package let schedule: @Sendable (String) -> JSONValue?
     package let logger: Logger
+    package let registered: @Sendable (_ handler: String, Caller) -> Void
     package let reload: @Sendable () async throws(CommandError) -> Reloaded
 
     /// - Parameters:
@@ -55,6 +56,7 @@ package struct Dependencies: Sendable {
     ///   - examined: what `doctor` checks, in this order.
     ///   - schedule: what is known of a schedule's runs, as its command answers; nil if there is none of that name.
     ///   - now: the time of day, in seconds since 1970.
+    ///   - registered: told of each handler that has come, and of whose it is. Must not block.
     ///   - reload: reads the mappings again and uses them. Throws `invalid` with the mistakes and keeps the old table.
     package init(
         router: Router,
@@ -68,6 +70,7 @@ package struct Dependencies: Sendable {
         schedule: @escaping @Sendable (String) -> JSONValue? = { _ in nil },
         now: @escaping @Sendable () -> Double,
         logger: Logger,
+        registered: @escaping @Sendable (_ handler: String, Caller) -> Void = { _, _ in },
         reload: @escaping @Sendable () async throws(CommandError) -> Reloaded
     ) {
         self.router = router
@@ -81,6 +84,7 @@ package struct Dependencies: Sendable {
         self.schedule = schedule
         self.now = now
         self.logger = logger
+        self.registered = registered
         self.reload = reload
     }
 }

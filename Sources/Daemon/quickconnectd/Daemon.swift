@@ -276,6 +276,7 @@ struct Daemon {
                 schedule: schedule,
                 now: { WallClock.now },
                 logger: logger("script"),
+                registered: { reloader?.note($0, of: $1) },
                 reload: { () async throws(CommandError) in try await reloader?.reload() ?? Reloaded() }
             )
         )

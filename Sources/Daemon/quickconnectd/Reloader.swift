@@ -32,10 +32,17 @@ final class Reloader: Sendable {
     /// Takes up what of new settings can be, before the table.
     private let adopt: @Sendable (Settings) -> Void
     private let changed = Mutex<[String]>([])
+    /// What each program beside the daemon has found in the settings when it was started, and its process.
+    private let taken = Mutex<[String: (pid: Int32, settings: Settings)]>([:])
+    /// The programs beside the daemon that read settings, by a handler of each.
+    private static let programs = [
+        "data": "quickconnect-data", "mqtt": "quickconnect-mqtt", "scriptHost": "quickconnect-scripts",
+        "web": "quickconnect-web",
+    ]
     /// The files whose content is in use, and what each was when it was read.
     private let used = Mutex<[String: String]>([:])
 
-    /// The keys of the settings that the last reload found changed since the start.
+    /// The keys of the settings that the last reload found changed since the start of who reads them.
     var restart: [String] { changed.withLock { $0 } }
 
     /// The files that a reload would read, or miss, and that are not what the last one has read, sorted.
@@ -44,6 +51,29 @@ final class Reloader: Sendable {
             let (now, used) = (self.tags(settings), self.used.withLock { $0 })
             return Set(now.keys).union(used.keys).filter { now[$0] != used[$0] }.sorted()
         }
+    }
+
+    /// A handler has come. If it is that of a program which has been started, this has read the settings, too.
+    func note(_ handler: String, of caller: Caller) {
+        guard let program = Self.programs[handler], let pid = caller.pid else { return }
+        thread.runFirst {
+            // A program that connects anew has read nothing anew.
+            guard self.taken.withLock({ $0[program]?.pid != pid }) else { return }
+            let (settings, mistakes) = self.read()
+            guard mistakes.isEmpty else { return }
+            self.taken.withLock { $0[program] = (pid, settings) }
+            self.changed.withLock { $0.removeAll { Settings.reader(of: $0) == program } }
+        }
+    }
+
+    /// The keys that other settings set otherwise than who reads them has found at its start, sorted.
+    private func changes(in new: Settings) -> [String] {
+        let taken = taken.withLock { $0 }
+        let own = settings.changes(in: new).filter { taken[Settings.reader(of: $0)] == nil }
+        let others = taken.flatMap { program, found in
+            found.settings.changes(in: new).filter { Settings.reader(of: $0) == program }
+        }
+        return (own + others).sorted()
     }
 
     /// The events that the settings name now to be recorded.
@@ -155,7 +185,7 @@ final class Reloader: Sendable {
         if table.count > 0 { logger.info("\(table.count) commands are mapped") }
         var reloaded = Reloaded()
         reloaded.warnings = warnings
-        reloaded.restart = reread.map { settings.changes(in: $0.settings) } ?? []
+        reloaded.restart = reread.map { changes(in: $0.settings) } ?? []
         changed.withLock { $0 = reloaded.restart }
         if !reloaded.restart.isEmpty {
             logger.notice("a restart takes up the changed settings: \(reloaded.restart.joined(separator: ", "))")

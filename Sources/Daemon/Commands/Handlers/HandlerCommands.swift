@@ -5,6 +5,8 @@ import QuickConnect
 /// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call may reach it.
 struct RegisterHandlerBCO: BCO {
     let router: Router
+    /// Told of each handler that has come, and of whose it is.
+    let registered: @Sendable (String, Caller) -> Void
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         guard let name = call.string(0), !name.isEmpty, name.utf8.count <= Limits.nameBytes else {
@@ -14,6 +16,7 @@ struct RegisterHandlerBCO: BCO {
         let hearsCancel = options.boolean("cancel") ?? false
         try options.finish()
         try router.register(name, of: call.connection, hearsCancel: hearsCancel)
+        registered(name, call.caller)
         let doubt = router.frontController.currentTable.doubt(ofHandler: name)
         return .result(doubt.map { ["warning": .string($0)] } ?? .null)
     }
