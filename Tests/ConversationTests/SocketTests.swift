@@ -212,11 +212,13 @@ struct SocketTests {
         )
         let child = try ChildProcess(
             Products.path("quickconnectd"),
-            ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
+            ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")],
+            environment: ["PATH": "/usr/bin:/bin", "CONFIGURATION_DIRECTORY": folder("cofnig")]
         )
         #expect(try await child.wait() == .status(0))
         #expect(
             String(decoding: child.standardError, as: UTF8.self) == """
+                warning: CONFIGURATION_DIRECTORY: there is no folder \(folder("cofnig"))
                 warning: \(folder("m/own.yaml")):1:15: no socket of the settings has the gateway 'wbe', whose users stop names
                 warning: 'track': there is no file \(folder("nosuch.json"))
 

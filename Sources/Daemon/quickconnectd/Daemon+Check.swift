@@ -7,7 +7,8 @@ import QuickConnect
 extension Daemon {
     /// Checks the mappings and what the settings name, without touching a device.
     /// - Parameter mistakes: those of the settings.
-    func check(_ mistakes: [ConfigurationMistake]) -> Int32 {
+    func check(_ mistakes: [ConfigurationMistake], _ environment: [String: String]) -> Int32 {
+        Self.show(Self.missingFolder(environment), as: "warning: ")
         let mistakes = mistakes + Sockets(settings, accounts).mistakes
         do throws(ConfigurationMistakes) {
             let table: MappingTable
@@ -27,6 +28,15 @@ extension Daemon {
             Self.show(error.mistakes)
             return ExitStatus.mistake
         }
+    }
+
+    /// Where the variable names no folder: what the owner has is elsewhere then, and nobody reads it. Empty if it does.
+    static func missingFolder(_ environment: [String: String]) -> [ConfigurationMistake] {
+        let variable = "CONFIGURATION_DIRECTORY"
+        guard let path = environment[variable]?.split(separator: ":").first.map(String.init) else { return [] }
+        if path.hasPrefix("/"), FileText.exists(path) { return [] }
+        let says = path.hasPrefix("/") ? "there is no folder \(path)" : "'\(path)' is not used: write a whole path"
+        return [ConfigurationMistake(says, at: .outside(variable))]
     }
 
     /// A line for each, whatever names the files and their entries have.

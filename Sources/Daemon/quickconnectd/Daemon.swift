@@ -41,6 +41,7 @@ struct Daemon {
     func run(in context: ProcessContext) async -> Int32 {
         let log = logger("quickconnectd")
         log.debug("up to \(DescriptorLimit.raise()) descriptors")
+        for missing in Self.missingFolder(context.environment) { log.warning("\(missing)") }
         let devices = Devices(settings, sounds: settings.sounds, logger: logger)
         return await status(log, context) {
             let loop = try Loop()

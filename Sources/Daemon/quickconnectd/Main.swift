@@ -75,7 +75,7 @@ struct Main {
     ) async -> Int32 {
         let (settings, mistakes) = Settings.read(flags: flags.overrides, environment: environment, folders: folders)
         let journal = Journal(environment: environment)
-        let status = Daemon(settings, journal: journal).check(mistakes)
+        let status = Daemon(settings, journal: journal).check(mistakes, environment)
         await journal.close()
         return status
     }
