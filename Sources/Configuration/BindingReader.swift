@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// The keys of a GPIO line, as they are read.
-private struct GPIODraft {
+struct GPIODraft {
     var chip: String?
     var line: String?
     var offset: Int?
@@ -33,7 +33,7 @@ private struct GPIODraft {
 }
 
 extension PWMBinding {
-    fileprivate static let keys: [FileKey<PWMBinding>] = [
+    static let keys: [FileKey<PWMBinding>] = [
         FileKey("chip", \.chip) { $0.fileName($1, $2) },
         FileKey("channel", \.channel) { $0.integer($1, $2, in: 0...1023) },
         FileKey("frequency", \.frequency) { $0.frequency($1, $2) },
@@ -41,7 +41,7 @@ extension PWMBinding {
 }
 
 extension SensorBinding {
-    fileprivate static let keys: [FileKey<SensorBinding>] = [
+    static let keys: [FileKey<SensorBinding>] = [
         FileKey("chip", \.chip) { $0.fileName($1, $2) },
         FileKey("input", \.input) { $0.fileName($1, $2) },
     ]
@@ -51,7 +51,7 @@ extension YAMLFile {
     /// `{line: GPIO17, bias: pull-up}`.
     mutating func gpio(_ node: YAMLNode, _: String) -> Binding? {
         var draft = GPIODraft()
-        let names = read(node, of: "'gpio'", GPIODraft.keys, into: &draft)
+        let names = read(node, of: "'gpio'", GPIODraft.keys, into: &draft, section: "gpio")
         guard let line = draft.place else {
             mistake(
                 draft.line != nil && draft.chip != nil
@@ -75,7 +75,8 @@ extension YAMLFile {
     /// `{chip: pwmchip0, channel: 0, frequency: 25kHz}`.
     mutating func pwm(_ node: YAMLNode, _: String) -> Binding? {
         var pwm = PWMBinding(chip: "", channel: 0, frequency: 1000)
-        guard read(node, of: "'pwm'", PWMBinding.keys, into: &pwm).isSuperset(of: ["chip", "channel"]) else {
+        guard read(node, of: "'pwm'", PWMBinding.keys, into: &pwm, section: "pwm").isSuperset(of: ["chip", "channel"])
+        else {
             mistake("'pwm' needs a 'chip' and a 'channel', such as {chip: pwmchip0, channel: 0}", at: node)
             return nil
         }
@@ -88,7 +89,7 @@ extension YAMLFile {
     /// `{chip: cpu_thermal, input: temp1}`.
     mutating func sensor(_ node: YAMLNode, _: String) -> Binding? {
         var sensor = SensorBinding(chip: "", input: "")
-        guard read(node, of: "'sensor'", SensorBinding.keys, into: &sensor).count == 2 else {
+        guard read(node, of: "'sensor'", SensorBinding.keys, into: &sensor, section: "sensor").count == 2 else {
             mistake("'sensor' needs a 'chip' and an 'input', such as {chip: cpu_thermal, input: temp1}", at: node)
             return nil
         }

@@ -35,18 +35,21 @@ struct FileKey<Section>: Sendable {
 
 extension YAMLFile {
     /// Reads the values of a mapping.
-    /// - Parameter skippingNull: whether a key without a value is as if it were not there.
+    /// - Parameters:
+    ///   - section: of an entry of the mappings: which one it is.
+    ///   - skippingNull: whether a key without a value is as if it were not there.
     /// - Returns: the names of the keys that are there.
     mutating func read<Section>(
         _ node: YAMLNode,
         of what: String,
         _ keys: [FileKey<Section>],
-        into section: inout Section,
+        into values: inout Section,
+        section: String? = nil,
         skippingNull: Bool = false
     ) -> Set<String> {
-        let members = members(node, of: what, known: keys.map(\.name))
+        let members = members(node, of: what, known: keys.map(\.name), section: section)
         for (_, name, value) in members where !skippingNull || !value.isNull {
-            keys.first { $0.name == name }?.read(&self, value, &section)
+            keys.first { $0.name == name }?.read(&self, value, &values)
         }
         return Set(members.map(\.name))
     }

@@ -57,7 +57,7 @@ struct MappingReader {
         var declaration = MappingDeclaration(command)
         let isDefault = command.value == MappingDeclaration.defaultName
         let keys = isDefault ? Self.defaultKeys : Self.keys
-        let names = file.read(node, of: "'\(command.value)'", keys, into: &declaration)
+        let names = file.read(node, of: "'\(command.value)'", keys, into: &declaration, section: isDefault ? nil : "")
         if declaration.removes, names.count > 1 {
             file.mistake("'remove' deletes the whole entry, so it cannot be combined with other keys", at: node)
         }
@@ -85,8 +85,9 @@ extension YAMLFile {
 
     private mutating func rule(_ node: YAMLNode, _ what: String, known: [String]) -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
-        if let name = node.text, !node.isNull {
-            mistake("\(what) must name users or groups, such as {users: [\(name)]}", got: node)
+        if let names = node.sequence.map({ $0.compactMap(\.text) }) ?? (node.isNull ? nil : node.text.map { [$0] }) {
+            let list = names.prefix(3).joined(separator: ", ")
+            mistake("\(what) must name users or groups, such as {users: [\(list)]}", got: node)
             return allow
         }
         for (_, name, value) in members(node, of: what, known: known) {

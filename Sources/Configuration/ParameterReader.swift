@@ -25,7 +25,7 @@ extension Parameter {
 }
 
 extension ValueDeclaration {
-    fileprivate static let keys: [FileKey<ValueDeclaration>] =
+    static let keys: [FileKey<ValueDeclaration>] =
         Parameter.bareKeys.map { $0.within(\.parameter) } + [
             FileKey("default", \.initial) { $0.json($1, $2) },
             FileKey("clamp", \.clamps) { $0.bool($1, $2) },
@@ -42,7 +42,7 @@ extension ValueDeclaration {
 }
 
 extension EventDeclaration {
-    fileprivate static let keys: [FileKey<EventDeclaration>] =
+    static let keys: [FileKey<EventDeclaration>] =
         Parameter.bareKeys.map { $0.within(\.parameter) } + [
             FileKey("last", \.keepsLast) { $0.bool($1, $2) },
             FileKey("reader", \.binding) { $0.reader($1, $2) },
@@ -82,7 +82,7 @@ extension YAMLFile {
         if let kind = Parameter.Kind(rawValue: text) { return kind }
         let names = Parameter.Kind.allCases.map(\.rawValue)
         mistake(
-            "unknown type '\(text)'\(NearestNames.question(text, among: names)); the types are \(names.joined(separator: ", "))",
+            "unknown type '\(text)'\(KeyPlaces.question(text, among: names)); the types are \(names.joined(separator: ", "))",
             at: node
         )
         return nil
@@ -178,7 +178,7 @@ extension YAMLFile {
     mutating func value(_ node: YAMLNode) -> ValueDeclaration? {
         guard mustBeMapping(node, "a value", suchAs: "{type: integer}") else { return nil }
         var value = ValueDeclaration(Parameter("value", .any))
-        let names = read(node, of: "a value", ValueDeclaration.keys, into: &value)
+        let names = read(node, of: "a value", ValueDeclaration.keys, into: &value, section: "value")
         guard names.contains("type") else {
             mistake("a value needs a 'type'", at: node)
             return nil
@@ -192,7 +192,7 @@ extension YAMLFile {
     mutating func event(_ node: YAMLNode) -> EventDeclaration? {
         guard mustBeMapping(node, "an event", suchAs: "{type: object}") else { return nil }
         var event = EventDeclaration(Parameter("data", .any))
-        let names = read(node, of: "an event", EventDeclaration.keys, into: &event)
+        let names = read(node, of: "an event", EventDeclaration.keys, into: &event, section: "event")
         if names.contains("reader") || names.contains("keys") {
             complete(&event, names, node)
             return event

@@ -3,7 +3,7 @@ import JSON
 import QuickConnect
 
 /// A schedule as its keys are read.
-private struct ScheduleDraft {
+struct ScheduleDraft {
     var at: Located<ScheduleRule.Moment>?
     var every: Located<ScheduleRule.Moment>?
     var days: Set<Weekday>?
@@ -23,7 +23,7 @@ extension YAMLFile {
     /// `{at: "22:00", days: [mon, fri]}` or `{every: 15m}`.
     mutating func schedule(_ node: YAMLNode) -> ScheduleDeclaration? {
         var draft = ScheduleDraft()
-        let names = read(node, of: "a schedule", ScheduleDraft.keys, into: &draft)
+        let names = read(node, of: "a schedule", ScheduleDraft.keys, into: &draft, section: "schedule")
         guard names.contains("at") != names.contains("every") else {
             let what = names.contains("at") ? "has 'at' and 'every'; one of them says when" : "needs 'at' or 'every'"
             mistake("a schedule \(what), such as {at: \"22:00\"} or {every: 15m}", at: node)

@@ -54,9 +54,13 @@ struct YAMLFile {
     // MARK: Shapes
 
     /// The members of a mapping; unknown keys are mistakes. An empty value counts as an empty mapping.
-    mutating func members(_ node: YAMLNode, of what: String, known: [String]? = nil) -> [(
-        key: YAMLNode, name: String, value: YAMLNode
-    )] {
+    /// - Parameter section: of an entry of the mappings: which one it is.
+    mutating func members(
+        _ node: YAMLNode,
+        of what: String,
+        known: [String]? = nil,
+        section: String? = nil
+    ) -> [(key: YAMLNode, name: String, value: YAMLNode)] {
         guard let mapping = node.mapping else {
             if !node.isNull { mistake("\(what) must be a mapping of keys to values", got: node) }
             return []
@@ -71,7 +75,12 @@ struct YAMLFile {
             }
             if let known, !known.contains(name) {
                 // Each search takes time: a file of mistakes must not take minutes.
-                var question = mistakes.count < 20 ? NearestNames.question(name, among: known) : ""
+                var question = mistakes.count < 20 ? KeyPlaces.question(name, among: known) : ""
+                if let section, mistakes.count < 20,
+                    let advice = KeyPlaces.advice(name, in: section, Set(mapping.compactMap(\.key.text)))
+                {
+                    question = advice
+                }
                 // In braces, a comma ends the value: 5,5 is 5, and a key without a value.
                 if let whole = before, value.isNull, [whole, name].allSatisfy({ Int($0) != nil }) {
                     question = ": write \(whole).\(name), with a point"

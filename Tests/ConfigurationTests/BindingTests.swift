@@ -25,7 +25,9 @@ struct BindingTests {
             _ = try table(text)
             return []
         } catch let error as ConfigurationMistakes {
-            return error.mistakes.map { "\($0.location.line):\($0.location.column): \($0.message)" }
+            return error.mistakes.map {
+                "\($0.location.line):\($0.location.column): \($0.message.replacing("\($0.location.file):", with: ""))"
+            }
         }
     }
 
@@ -72,6 +74,13 @@ struct BindingTests {
             "the kernel's names of lines have at most 31 bytes"
         ),
         ("{type: boolean, gpio: GPIO17}", "'gpio' must be a mapping"),
+        (
+            "{type: boolean, gpio: {line: A, output: true, lease: connection}}",
+            "unknown key 'lease' in 'gpio': it belongs beside 'gpio', not in it"
+        ),
+        ("{type: boolean, gpio: {line: A}, output: true}", "unknown key 'output' in a value: it belongs in 'gpio'"),
+        ("{type: integer, max: 5}", "unknown key 'max' in a value, did you mean 'maximum'?"),
+        ("{type: bool}", "unknown type 'bool', did you mean 'boolean'?; the types are string,"),
         ("{type: boolean, gpio: {line: A, bias: up}}", "'bias'"),
         ("{type: boolean, gpio: {line: A, debonce: 3ms}}", "unknown key 'debonce' in 'gpio', did you mean 'debounce'?"),
         ("{type: boolean, gpio: {line: A, debounce: 11s}}", "'debounce' is at most 10s"),
@@ -170,7 +179,7 @@ struct BindingTests {
         #expect(remote?.parameter.fits(["key": "fire", "pressed": true]) == true)
         #expect(remote?.parameter.fits(["key": "KEY_A", "pressed": true]) == false)
         let twice = "a: {event: {reader: {device: x-event}}}\nb: {event: {keys: {device: x-event}}}\n"
-        #expect(try mistakes(twice) == ["2:1: 'b' and 'a' are both bound to the input device x-event"])
+        #expect(try mistakes(twice) == ["2:1: 'b' and 'a', in 1:1, are both bound to the input device x-event"])
         let post = try mistakes("a: {event: {reader: {device: x-event}}, post: {users: [root]}}\n")
         #expect(post == ["1:1: 'a' has 'post', but programs do not post it: it comes from its input device"])
     }
@@ -180,7 +189,7 @@ struct BindingTests {
         #expect(input == ["1:1: 'a' has 'set', but nobody can set it: it is read from its hardware"])
         let lines =
             "a: {value: {type: boolean, gpio: {line: A}}}\nb: {value: {type: boolean, gpio: {line: A, output: true}}}\n"
-        #expect(try mistakes(lines) == ["2:1: 'b' and 'a' are both bound to the GPIO line A"])
+        #expect(try mistakes(lines) == ["2:1: 'b' and 'a', in 1:1, are both bound to the GPIO line A"])
         // Which of the two lines would be driven, nobody sees.
         for kind in ["value: {type: boolean, gpio: {line: A#}}", "schedule: {at: \"22:00\"}"] {
             let forms = ["\u{E9}", "e\u{301}"].enumerated().map { number, name in

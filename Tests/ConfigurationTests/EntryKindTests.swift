@@ -77,6 +77,23 @@ struct EntryKindTests {
             "a: {business: [script: spin]}",
             "1:16: 'business' must be a list of words: write script:spin, without the space"
         ),
+        (
+            "a: {value: {type: boolean, led: b}, lease: connection}",
+            "1:37: unknown key 'lease' in 'a': it belongs in 'value'"
+        ),
+        ("a: {type: boolean}", "1:5: unknown key 'type' in 'a': it belongs in 'value', which is not here"),
+        (
+            "a: {schedule: {every: 1h, call: [play, 1]}}",
+            "1:27: unknown key 'call' in a schedule: it belongs beside 'schedule', not in it"
+        ),
+        (
+            "a: {view: [], allow: [ann, bob]}",
+            "1:22: 'allow' must name users or groups, such as {users: [ann, bob]}; got a list"
+        ),
+        (
+            "a: {business: [lamp]}",
+            "1:16: unknown command object 'lamp'; a handler of a script is \"script:lamp\""
+        ),
         ("a: {event: {type: any}, parameters: []}", "1:1: 'a' is an event: it takes no parameters of your own"),
         ("a: {schedule: {every: 1h}, parameters: []}", "1:1: 'a' is a schedule: it takes no parameters of your own"),
         ("a: {event: {type: any}, verbs: {b: {users: [root]}}}", "1:1: 'a' is an event: 'post' says who may post it"),

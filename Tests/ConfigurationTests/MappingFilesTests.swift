@@ -105,7 +105,7 @@ struct MappingFilesTests {
             ("a: {allow: {user: [root]}}", "a.yaml:1:13: unknown key 'user' in 'allow', did you mean 'users'?"),
             (
                 "a: {parameters: [{name: x, type: int}]}",
-                "a.yaml:1:34: unknown type 'int'; the types are string, integer, number, boolean, object, array, any"
+                "a.yaml:1:34: unknown type 'int', did you mean 'integer'?; the types are string, integer, number, boolean, object, array, any"
             ),
             (
                 "a: {parameters: [{name: x, type: integer, minimum: 3, maximum: 2}]}",

@@ -231,6 +231,18 @@ struct MappingTableTests {
         )
     }
 
+    @Test("An unknown name may be one of a gateway's")
+    func namesOfGateways() throws {
+        let groups = [Located("home", at: place(2)), Located("web:home", at: place(3))]
+        let (_, warnings) = AllowRule.resolve(
+            .init(groups: groups, location: place(1)),
+            TestAccounts(),
+            gateways: ["mqtt", "web"]
+        )
+        let says = "no group 'home' on this device; a group of the gateway web is \"web:home\""
+        #expect(warnings.map(\.description) == ["a.yaml:2:1: \(says)"])
+    }
+
     @Test("The service that publishes to a gateway reads the values that name its users, and nothing else")
     func publishers() throws {
         let named = MappingDeclaration.Allow(users: [Located("mqtt:ha", at: place(2))], groups: [], location: place(2))

@@ -90,9 +90,11 @@ public struct AllowRule: Sendable, Hashable {
 extension AllowRule {
     /// Resolves the names. An unknown name matches nobody and causes a warning, unless it is one that only a package makes,
     /// which is not installed; names of gateways are never looked up.
+    /// - Parameter gateways: those that may be meant where the device has no such name.
     public static func resolve(
         _ allow: MappingDeclaration.Allow,
-        _ accounts: any Accounts
+        _ accounts: any Accounts,
+        gateways: [String] = []
     ) -> (rule: AllowRule, warnings: [ConfigurationMistake]) {
         var warnings: [ConfigurationMistake] = []
         func ids(
@@ -105,9 +107,11 @@ extension AllowRule {
                 names.filter { !GatewayName.isOne($0.value) }.compactMap { name in
                     if let id = id(name.value) { return id }
                     if known.contains(name.value) { return nil }
-                    warnings.append(
-                        ConfigurationMistake("no \(noun) '\(name.value)' on this device", at: name.location)
-                    )
+                    // Callers over a broker are in no group.
+                    let meant = gateways.filter { noun == "user" || ServiceUsers.publishers[$0] == nil }
+                    let others = meant.map { "a \(noun) of the gateway \($0) is \"\($0):\(name.value)\"" }
+                    let says = ["no \(noun) '\(name.value)' on this device"] + others
+                    warnings.append(ConfigurationMistake(says.joined(separator: "; "), at: name.location))
                     return nil
                 }
             )

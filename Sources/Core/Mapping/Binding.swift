@@ -121,15 +121,15 @@ extension MappingTable {
     /// Throws a mistake for each line, channel, LED and input device that two entries are bound to, and for each two bound entries
     /// or schedules that have one name in two forms of Unicode.
     public func checkBindings() throws(ConfigurationMistakes) {
-        var owners: [String: MappingEntry] = [:]
+        var owners: [String: Located<String>] = [:]
         var mistakes: [ConfigurationMistake] = []
         for entry in entries.sorted(by: { $0.command < $1.command }) {
             let device = entry.event?.binding.map { "the input device \($0.device)" }
             guard let part = entry.value?.binding?.exclusive ?? device, let location = entry.location else { continue }
-            guard let owner = owners.updateValue(entry, forKey: part) else { continue }
+            guard let owner = owners.updateValue(Located(entry.command, at: location), forKey: part) else { continue }
             mistakes.append(
                 ConfigurationMistake(
-                    "'\(entry.command)' and '\(owner.command)' are both bound to \(part)",
+                    "'\(entry.command)' and '\(owner.value)', in \(owner.location), are both bound to \(part)",
                     at: location
                 )
             )

@@ -10,6 +10,8 @@ public struct MappingTableBuilder {
     /// Whether a file has parts that could not be read. Then only mistakes of files are reported, because others may be
     /// consequences.
     public var isIncomplete = false
+    /// The gateways that the settings have, for who names their users without them.
+    public var gateways: [String] = []
 
     /// A builder without declarations.
     public init() {}
@@ -74,6 +76,7 @@ public struct MappingTableBuilder {
             declarations: declarations,
             accounts: accounts,
             mistakes: mistakes,
+            gateways: gateways,
             handlerUses: HandlerUses(services: ServiceUsers.ids(accounts))
         )
         let defaultName = MappingDeclaration.defaultName
@@ -138,6 +141,7 @@ public struct MappingTableBuilder {
         let declarations: [ByteName: MappingDeclaration]
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
+        let gateways: [String]
         var warnings: [ConfigurationMistake] = []
         var handlerUses: HandlerUses
 
@@ -261,7 +265,10 @@ public struct MappingTableBuilder {
             _ phase: Phase
         ) -> StepObject? {
             guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
-                let question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
+                var question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
+                if question.isEmpty, name.value.first?.isLowercase ?? false, !name.value.contains(":") {
+                    question = "; a handler of a script is \"script:\(name.value)\""
+                }
                 mistake("unknown command object '\(name.value)'\(question)", at: name)
                 return nil
             }
@@ -291,7 +298,7 @@ public struct MappingTableBuilder {
         }
 
         private mutating func rule(_ allow: MappingDeclaration.Allow) -> AllowRule {
-            let (rule, unknown) = AllowRule.resolve(allow, accounts)
+            let (rule, unknown) = AllowRule.resolve(allow, accounts, gateways: gateways)
             warnings += unknown
             return rule
         }

@@ -199,6 +199,7 @@ struct MappingLoader: Sendable {
     private let folders: [MappingFiles.Folder]
     private let accounts: SystemAccounts
     private let isSimulated: Bool
+    private let gateways: [String]
     /// The folders of procedures; empty where a server has more of them, which the daemon may not read.
     private let procedures: [String]
 
@@ -219,6 +220,7 @@ struct MappingLoader: Sendable {
     ) {
         (self.scheduler, self.hardware) = (scheduler, hardware)
         folders = settings.mappings
+        gateways = Set(settings.sockets.compactMap(\.gateway?.value)).sorted()
         isSimulated = settings.simulate
         let places = StandardFolders()
         procedures = settings.procedureSettings.sync == nil ? [places.procedures, places.shippedProcedures] : []
@@ -233,6 +235,7 @@ struct MappingLoader: Sendable {
         _ router: Router
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         var files = MappingFiles.load(folders)
+        files.gateways = gateways
         if !isSimulated { files.drop(Self.simulationCommand) }
         let (table, warnings) = try files.build(
             catalog: catalog,
