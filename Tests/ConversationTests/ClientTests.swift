@@ -178,7 +178,15 @@ struct ClientTests {
         try await eventually("it has subscribed") {
             try await client.ask("call?cmd=state&id=1")?.contains("playStat%22%2C%22subscribers") ?? false
         }
-        #expect(try await daemon.client("call", "post", "playStat", "1").exit == .status(0))
+        func postErrors(_ name: String) async throws -> String {
+            let post = try daemon.startClient(["call", "post", name, "1"])
+            #expect(try await post.wait() == .status(0))
+            return post.errors
+        }
+        #expect(try await postErrors("playStat") == "")
+        // Which nobody hears.
+        let near = "quickconnect: nothing declares 'recStat', did you mean 'recState'?\n"
+        #expect(try await postErrors("recStat") == near)
         try await eventually("the event is printed") { events.outputSize > 0 }
     }
 

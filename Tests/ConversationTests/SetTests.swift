@@ -166,6 +166,9 @@ struct SetTests {
             (["call", "level=5"], "\(name) call level 5"), (["call", "level = 5"], "\(name) call level 5"),
             (["simulate", "warmth=30"], "\(name) simulate warmth 30"),
             (["simulate", "level", "3"], "\(name) call level 3"),
+            (["set", "level", "5", "--timeout", "9"], "\(name) set --timeout 9 level 5"),
+            (["set", "level", "=", "5"], "\(name) set level 5"), (["add", "level", "=", "5"], "\(name) add level 5"),
+            (["call", "level", "=", "5"], "\(name) call level 5"),
             (["call", "lamp", "200", "100"], "\(name) call lamp '[[200,100]]'"),
             (["call", "lamp", "[200,100,200]"], "\(name) call lamp '[[200,100,200]]'"),
             (["call", "set", "level", "5"], "\(name) set level 5"), (["call", "get", "level"], "\(name) call level"),
@@ -182,12 +185,19 @@ struct SetTests {
         }
         // Pulses take no pattern.
         #expect(!(try await client(daemon, "call", "fan", "20", "30").errors.contains("a pattern")))
+        #expect(try await client(daemon, "call", "lamp", "[0,100]").errors.contains("each from 1 to 10000 ms"))
+        #expect(try await client(daemon, "call", "sign", "").output == "\"\"\n")
+        #expect(try await client(daemon, "call", "level", "1e400").errors.contains("'1e400' is too large"))
         // A decimal comma, and a unit.
         #expect(try await client(daemon, "set", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "call", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
         #expect(try await client(daemon, "set", "level", "7°C").errors.contains("'7°C' is no number, but 7 is"))
         #expect(try await client(daemon, "add", "level", "2,5").errors.contains("'2,5' is no number, but 2.5 is."))
-        #expect(try await client(daemon, "set", "a=1", "2,5").errors.contains("'2,5' is no whole number."))
+        for verb in ["set", "add"] {
+            for text in ["2,5", "2.5cm"] {
+                #expect(try await client(daemon, verb, "a=1", text).errors.contains("'\(text)' is no whole number."))
+            }
+        }
         #expect(
             try await client(daemon, "simulate", "tilt", "2,5", "0").errors.contains("'2,5' is no number, but 2.5 is.")
         )
@@ -205,6 +215,7 @@ struct SetTests {
         #expect(try await client(daemon, "set", "level", "--", "-5").output == "0\n")
         #expect(try await client(daemon, "add", "level", "--", "2").output == "2\n")
         #expect(try await client(daemon, "add", "a=1").output == "1\n")
+        #expect(try await client(daemon, "add", "a=1", "\(Int64.max)").errors.contains("becomes an integer of 64 bits"))
         let typed = try await client(daemon, "simulate", "door", "12", "34").errors
         #expect(typed.contains("door takes one text: «quickconnect simulate door '12 34'»."), "\(typed)")
         let near = try await client(daemon, "simulate", "dor", "1").errors

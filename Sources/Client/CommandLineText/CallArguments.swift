@@ -5,7 +5,8 @@ internal import Linux
 package enum CallArguments {
     /// The text of `msg` that arguments stand for.
     package static func message(_ arguments: [String]) -> String? {
-        guard arguments.count > 1 else { return arguments.first }
+        // No text behind `msg=` is no message.
+        guard arguments.count > 1 else { return arguments.first == "" ? JSONValue.string("").text : arguments.first }
         return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
     }
 
@@ -49,6 +50,11 @@ package enum CallArguments {
         if error.code == "unknownCommand", let words = ofTool(command, arguments) {
             return "'\(command)' is no command of the device: «\(words.map(\.shellWord).joined(separator: " "))»"
         }
+        if error.code == "badRequest", arguments.count == 1 { return SetArguments.noNumber(arguments[0]) }
+        if error.code == "invalid", arguments.count == 2, arguments[0] == "=" {
+            let line = "quickconnect call \(command.shellWord) \(arguments[1].shellWord)"
+            return "a command and its arguments are words of their own: «\(line)»"
+        }
         if error.code == "invalid" {
             for (index, argument) in arguments.enumerated() {
                 let isWhole = expects([", an integer"], index, error)
@@ -73,6 +79,9 @@ package enum CallArguments {
         let times = arguments.flatMap { argument -> [JSONValue] in
             let value = try? JSONParser.parse(argument)
             return value?.arrayValue ?? value.map { [$0] } ?? []
+        }
+        guard times.allSatisfy({ $0.integerValue.map { 1...10_000 ~= $0 } ?? false }) else {
+            return "a pattern of times is a list of its own, '[[200,100,200]]', each from 1 to 10000 ms"
         }
         let line = "quickconnect call \(command.shellWord) \(JSONValue.array([.array(times)]).text.shellWord)"
         return "a pattern of times is a list of its own: «\(line)»"

@@ -17,6 +17,15 @@ package enum SetArguments {
             let line = (call + texts).map(\.shellWord).joined(separator: " ")
             throw ValidationError("A value with options is a call: «\(line)».")
         }
+        let (tool, name) = (call.dropLast(2).map(\.shellWord).joined(separator: " "), call.last?.shellWord ?? "")
+        if texts.count == 2, texts[0] == "=" {
+            throw ValidationError("NAME and VALUE are two words: «\(tool) set \(name) \(texts[1].shellWord)».")
+        }
+        if let at = texts.firstIndex(where: { ["--timeout", "--socket"].contains($0) }), at + 1 < texts.count {
+            let value = [call.last ?? ""] + texts[..<at] + texts[(at + 2)...]
+            let words = (texts[at...(at + 1)] + value).map(\.shellWord).joined(separator: " ")
+            throw ValidationError("An option comes before NAME: «\(tool) set \(words)».")
+        }
         guard texts.count == 1 else {
             throw ValidationError("One VALUE is expected; in a shell, JSON with spaces is in quotes.")
         }
@@ -104,6 +113,7 @@ package enum SetArguments {
         guard let plain = number(digits), !rest.isEmpty,
             !rest.contains(where: { $0.isASCII && $0.isNumber || $0 == "," })
         else { return nil }
+        if isWhole, (try? JSONParser.parse(plain))?.integerValue == nil { return "'\(text)' is no whole number." }
         return "'\(text)' is no number, but \(plain) is: the unit is that of the declaration."
     }
 }

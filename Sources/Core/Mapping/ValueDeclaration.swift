@@ -53,7 +53,8 @@ public struct ValueDeclaration: Sendable, Hashable {
         }
         let sum = JSONValue.sum(value == .null ? .integer(0) : value, amount)
         if let new = sum.flatMap(accept) { return new }
-        let expectation = "an amount by which \(value.text.shortened) becomes \(parameter.expectation)"
+        let bound = sum == nil && parameter.kind == .integer ? " of 64 bits" : ""
+        let expectation = "an amount by which \(value.text.shortened) becomes \(parameter.expectation)\(bound)"
         throw .invalid(field, expected: expectation, got: amount.gist)
     }
 

@@ -33,16 +33,19 @@ struct AddCommand: ParsableCommand {
         let isName = SetArguments.assignment(words) != nil && (try? connection.explained(words[0])) ?? nil != nil
         // A command would be run. What no number is, two words do not make one.
         let name = (isName ? nil : SetArguments.assignment(words)?.name) ?? words.first ?? ""
+        var isWhole = false
         if !name.isEmpty, !name.hasPrefix("-"), words.count < 3 {
-            do { try checkCounts(name) } catch { throw SetArguments.ordered(error, words, of: "add") }
+            do { isWhole = try countedType(name) == "integer" } catch {
+                throw SetArguments.ordered(error, words, of: "add")
+            }
         }
-        let (counted, parameters) = try Self.parts(words, isName: isName)
+        let (counted, parameters) = try Self.parts(words, isName: isName, isWhole: isWhole)
         say(try connection.call(counted, parameters).text)
     }
 
-    /// Throws what is right for what cannot be added to.
-    private func checkCounts(_ name: String) throws {
-        guard let answer = try connection.explained(name) else { return }
+    /// The type of a number; nil if this connection may not ask. Throws what is right for what cannot be added to.
+    private func countedType(_ name: String) throws -> String? {
+        guard let answer = try connection.explained(name) else { return nil }
         func refuse(_ message: String) -> ExitError { ExitError(message: message, status: ExitError.usageStatus) }
         guard let value = answer["value"]?.objectValue else {
             let kind = answer["schedule"] != nil ? "a schedule" : answer["event"] != nil ? "an event" : "a command"
@@ -52,7 +55,9 @@ struct AddCommand: ParsableCommand {
             let source = value["bound"]?.stringValue ?? "hardware"
             throw refuse("'\(name)' is read from \(source): «quickconnect call \(name.shellWord)» prints it")
         }
-        guard let type = value["type"]?.stringValue, !["integer", "number"].contains(type) else { return }
+        guard let type = value["type"]?.stringValue, !["integer", "number"].contains(type) else {
+            return value["type"]?.stringValue
+        }
         let line = "quickconnect explain \(name.shellWord)"
         throw refuse("'\(name)' is of type \(type); only a number can be added to: «\(line)»")
     }
@@ -67,7 +72,8 @@ struct AddCommand: ParsableCommand {
     private static func parts(
         _ words: [String],
         tool: String = "quickconnect",
-        isName: Bool = false
+        isName: Bool = false,
+        isWhole: Bool = false
     ) throws -> (name: String, parameters: [JSONValue]) {
         let words = words.dropFirst().first == "--" ? [words[0]] + words.dropFirst(2) : words
         if !isName, let (name, text) = SetArguments.assignment(words) {
@@ -75,13 +81,18 @@ struct AddCommand: ParsableCommand {
             let line = "\(tool) add \(name.shellWord) \(isNumber ? text : "1")"
             throw ValidationError("NAME and NUMBER are two words: «\(line)».")
         }
+        if words.count == 3, words[1] == "=" {
+            throw ValidationError(
+                "NAME and NUMBER are two words: «\(tool) add \(words[0].shellWord) \(words[2].shellWord)»."
+            )
+        }
         guard let name = words.first, words.count < 3 else {
             throw ValidationError("NAME and at most one NUMBER are expected, such as «quickconnect add people 1».")
         }
         if name.hasPrefix("-") { throw Self.unknownOption(name) }
         guard words.count == 2 else { return (name, [.null, ["add": 1]]) }
         guard let number = try? JSONParser.parse(words[1]), number.numberValue != nil else {
-            if let note = SetArguments.noNumber(words[1]) { throw ValidationError(note) }
+            if let note = SetArguments.noNumber(words[1], isWhole: isWhole) { throw ValidationError(note) }
             throw ValidationError("'\(words[1])' is no number, such as in «\(tool) add \(name.shellWord) 1».")
         }
         return (name, [.null, ["add": number]])

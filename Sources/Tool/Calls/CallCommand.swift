@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineText
 import JSON
+import Linux
 
 struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,8 +10,8 @@ struct CallCommand: ParsableCommand {
         usage: "quickconnect call [--socket <PATH>] [--timeout <SECONDS>] [--json] COMMAND [ARGUMENT ...]",
         discussion: """
             Options come before COMMAND; everything after it is an argument, even if it begins with a dash. Without \
-            an argument, no message is sent; a single argument is sent unchanged; several become a JSON array, in which \
-            an argument that is JSON stays JSON and any other becomes a string.
+            an argument, no message is sent; a single argument is sent unchanged, and '' as an empty text; several \
+            become a JSON array, in which an argument that is JSON stays JSON and any other becomes a string.
 
             With --json an error is also a line of JSON, on standard error.
 
@@ -40,7 +41,12 @@ struct CallCommand: ParsableCommand {
         if let hint = CallArguments.note(arguments, of: command) { note(hint) }
         do {
             let result = try connection.result(of: command, message: CallArguments.message(arguments))
-            say(try result.mapError { json ? ExitError($0) : connection.failure($0) }.get().text)
+            let answer = try result.mapError { json ? ExitError($0) : connection.failure($0) }.get()
+            say(answer.text)
+            if arguments == ["run"], let code = answer.objectValue?["result"]?.stringValue, code != "ok" {
+                noteFailure(of: command, code)
+            }
+            if command == "post", let name = arguments.first { noteUnknown(name) }
         } catch var end as ExitError {
             if json { throw end.asJSON }
             if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }
@@ -55,5 +61,24 @@ struct CallCommand: ParsableCommand {
             }
             throw end
         }
+    }
+
+    /// A schedule answers only the code of the error of its call.
+    private func noteFailure(of schedule: String, _ code: String) {
+        guard let call = (try? connection.explained(schedule))?["schedule"]?.objectValue?["call"]?.arrayValue,
+            let command = call.first?.stringValue,
+            let error = (try? connection.explained(command))?["lastError"]?.objectValue,
+            error["code"]?.stringValue == code, let message = error["message"]?.stringValue
+        else { return }
+        let place = error["place"]?.stringValue.map { " (\($0))" } ?? ""
+        note("\(command): \(message)\(place)".escapingControls)
+    }
+
+    /// Any name may be posted; one that is nearly that of an event may be a typo.
+    private func noteUnknown(_ name: String) {
+        guard let answer = try? connection.result(of: "state", message: nil), case .success(let state) = answer,
+            let question = KnownEvents(state)?.question(of: name), !question.isEmpty
+        else { return }
+        note("nothing declares '\(name.escapingControls)'\(question)")
     }
 }

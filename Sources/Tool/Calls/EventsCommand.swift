@@ -96,11 +96,15 @@ struct KnownEvents {
         return Table.text(rows, width: width) + "\n\n" + others.wrapped(to: width).joined(separator: "\n")
     }
 
+    /// Asks for one of them that a name nearly is; empty if there is none, nil if it is one itself.
+    func question(of name: String) -> String? {
+        all.contains { $0.name == name } ? nil : NearestNames.question(name, among: all.map(\.name))
+    }
+
     /// What to say of a name that is none of them; nil if it is one.
     func hint(of name: String) -> String? {
-        guard !all.contains(where: { $0.name == name }) else { return nil }
+        guard let question = question(of: name) else { return nil }
         let names = all.map(\.name)
-        let question = NearestNames.question(name, among: names)
         guard !question.isEmpty else {
             return "waiting for '\(name.escapingControls)', which only clients post; the device itself has "
                 + "\(names.joined(separator: ", "))"
