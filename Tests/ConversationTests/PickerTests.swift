@@ -118,6 +118,15 @@ struct SimulatedPickerTests {
         withExtendedLifetime(picker) {}
     }
 
+    @Test func `without a daemon it says at once that it waits for one`() async throws {
+        let folder = try TestFolder()
+        let picker = try PickerProcess(folder("socket"), ["--simulate"])
+        try await eventually("it says so: \(picker.log)") {
+            picker.log.contains("no daemon answers: \(folder("socket"))") && picker.log.contains("; waiting for one")
+        }
+        #expect(try await picker.stop() == .status(0))
+    }
+
     @Test func `a second picker waits until the first has gone`() async throws {
         let daemon = try await DaemonProcess()
         let first = try await PickerProcess(daemon.socket, "--answer", "2027-01-01")

@@ -43,10 +43,10 @@ struct PickerService: Sendable {
         }
     }
 
-    /// Says why there is no connection, if there is none soon.
+    /// Says why there is no connection, if there is none at once.
     private func sayWhyNot() async {
-        try? await Task.sleep(for: Self.pause)
-        if let problem = device.connectionProblem { log.write(problem, .warning) }
+        try? await Task.sleep(for: .milliseconds(300))
+        if let problem = device.connectionProblem { log.write("\(problem); waiting for one", .warning) }
     }
 
     /// There is nothing more to do when the session is over.
