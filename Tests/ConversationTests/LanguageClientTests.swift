@@ -243,6 +243,7 @@ struct LanguageClientTests {
         #expect(
             named.outputLines.first?.hasPrefix(#"failed ["connectionLost","no daemon answers: \#(folder.path)"#) == true
         )
+        #expect(named.outputLines.first?.contains("Is the daemon of this socket running?") == true)
         let unnamed = try language.start(
             "scenarios",
             "calls",

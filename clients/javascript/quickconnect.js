@@ -79,7 +79,7 @@ class Client {
         return await this.#open();
       } catch (error) {
         const left = end - Date.now();
-        if (left <= 0 || this.#closed) throw error;
+        if (left <= 0 || this.#closed) throw new ConnectionLost(error.message + this.#advice(error));
         if (!isTold) console.warn(`${error.message}; waiting for one`);
         await new Promise((resolve) => setTimeout(resolve, Math.min(this.#nextDelay(), left)));
       }
@@ -97,6 +97,13 @@ class Client {
       }
     }
     throw new ConnectionLost(`no daemon answers: ${failures.join('; ')}`);
+  }
+
+  #advice(error) {
+    if (error.message.includes('EACCES')) return '; «quickconnect call ping» says who may connect';
+    return this.#paths.length === 1
+      ? `. Is the daemon of this socket running? To try one: «quickconnectd --simulate --socket ${this.#paths[0]}»`
+      : '. Is the daemon running? To try it: «quickconnectd --simulate»; one with a socket of its own needs connect({ socket })';
   }
 
   get connected() {

@@ -15,12 +15,14 @@ import asyncio
 import collections
 import concurrent.futures
 import contextlib
+import errno
 import inspect
 import itertools
 import json
 import logging
 import math
 import os
+import shlex
 import threading
 
 __all__ = ["AsyncClient", "Call", "Client", "ConnectionLost", "Error", "Event"]
@@ -47,7 +49,7 @@ class Error(Exception):
         self.details = dict(details or {}, code=code, message=message)
 
 
-class ConnectionLost(Error):
+class ConnectionLost(Error, ConnectionError):
     """No daemon answers, or the connection ended before the reply. The code is "connectionLost"."""
 
     def __init__(self, message="connection lost"):
@@ -98,7 +100,7 @@ class AsyncClient:
             except ConnectionLost as error:
                 left = end - clock()
                 if left <= 0 or self._closed:
-                    raise
+                    raise ConnectionLost(error.message + self._advice(error)) from None
                 if not is_told:
                     log.warning("%s; waiting for one", error.message)
                 is_told = True
@@ -115,6 +117,14 @@ class AsyncClient:
             self._begin(reader, writer)
             return self
         raise ConnectionLost(f"no daemon answers: {'; '.join(failures)}")
+
+    def _advice(self, error):
+        if os.strerror(errno.EACCES) in error.message:
+            return "; «quickconnect call ping» says who may connect"
+        if len(self._paths) == 1:
+            line = shlex.join(["quickconnectd", "--simulate", "--socket", self._paths[0]])
+            return f". Is the daemon of this socket running? To try one: «{line}»"
+        return ". Is the daemon running? To try it: «quickconnectd --simulate»; one with a socket of its own needs Client(socket)"
 
     async def close(self):
         """Closes the connection. Calls without a reply fail, iterations over events end."""
