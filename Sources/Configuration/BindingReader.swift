@@ -6,18 +6,19 @@ struct GPIODraft {
     var chip: String?
     var line: String?
     var offset: Int?
+    /// Whether its line is a mistake that has been told.
+    var isWrong = false
     var gpio = GPIOBinding(.named(""))
 
     static let keys: [FileKey<GPIODraft>] = [
         FileKey("chip", \.chip) { $0.string($1, $2) },
         FileKey("line") { file, node, draft in
-            draft.offset = node.text.flatMap { Int($0) }
-            let isNumber = node.json?.numberValue != nil
-            if isNumber, draft.offset.flatMap({ UInt32(exactly: $0) }) == nil {
-                file.mistake("'line' must be a name, or a whole number from 0 to \(UInt32.max)", got: node)
-                draft.offset = 0
-            }
-            if draft.offset == nil { draft.line = file.string(node, "'line'") }
+            draft.offset = node.text.flatMap { UInt32($0) }.map(Int.init)
+            guard draft.offset == nil else { return }
+            draft.line = node.isNull ? nil : node.json?.stringValue
+            guard draft.line == nil else { return }
+            file.mistake("'line' must be a name, or a whole number from 0 to \(UInt32.max)", got: node)
+            draft.isWrong = true
         },
         FileKey("output", \.gpio.isOutput) { $0.bool($1, $2) },
         FileKey("activeLow", \.gpio.isActiveLow) { $0.bool($1, $2) },
@@ -28,7 +29,7 @@ struct GPIODraft {
 
     var place: GPIOBinding.Line? {
         guard let offset else { return line.flatMap { $0.isEmpty || chip != nil ? nil : .named($0) } }
-        return chip.flatMap { $0.isEmpty || offset < 0 ? nil : .numbered(chip: $0, offset) }
+        return chip.flatMap { $0.isEmpty ? nil : .numbered(chip: $0, offset) }
     }
 }
 
@@ -52,6 +53,7 @@ extension YAMLFile {
     mutating func gpio(_ node: YAMLNode, _: String) -> Binding? {
         var draft = GPIODraft()
         let names = read(node, of: "'gpio'", GPIODraft.keys, into: &draft, section: "gpio")
+        guard !draft.isWrong else { return nil }
         guard let line = draft.place else {
             mistake(
                 draft.line != nil && draft.chip != nil

@@ -130,7 +130,10 @@ struct YAMLFile {
     /// A duration such as `500ms`, `30s` or `2m`.
     mutating func duration(_ node: YAMLNode, _ what: String) -> Duration? {
         if let text = node.text, let duration = Duration(text: text) { return duration }
-        mistake("\(what) must be a number and a unit (ms, s, m, h, d), such as 30s", got: node)
+        // What is long enough behind a 1 is too short without it.
+        let isShort = node.text.map { $0.first?.isNumber == true && Duration(text: "1\($0)") != nil } ?? false
+        let expected = isShort ? "at least 1ms" : "a number and a unit (ms, s, m, h, d), such as 30s"
+        mistake("\(what) must be \(expected)", got: node)
         return nil
     }
 

@@ -70,6 +70,11 @@ struct BindingTests {
         ("{type: boolean, gpio: {line: -1, chip: B}}", "'line' must be a name, or a whole number from 0 to 4294967295"),
         ("{type: boolean, gpio: {line: 99999999999999999999, chip: B}}", "'line' must be a name, or a whole number"),
         (
+            "{type: boolean, gpio: {line: true}}",
+            "'line' must be a name, or a whole number from 0 to 4294967295; got true"
+        ),
+        ("{type: boolean, gpio: {line: A, debounce: 0.5ms}}", "'debounce' must be at least 1ms; got"),
+        (
             "{type: boolean, gpio: {line: A-line-whose-name-no-kernel-keeps}}",
             "the kernel's names of lines have at most 31 bytes"
         ),

@@ -54,7 +54,7 @@ package struct OutputPlan: Sendable, Equatable {
         first = accepted.numberValue == 0 ? .integer(0) : accepted
         guard let time, time != .null else { return }
         guard let text = time.stringValue, let duration = Duration(text: text), duration <= Self.maxTime else {
-            throw .invalid("/1/for", expected: "for, a time such as 500ms or 5s, at most 1h", got: time.gist)
+            throw .invalid("/1/for", expected: "for, a time such as 500ms or 5s, from 1ms to 1h", got: time.gist)
         }
         later = [Step(after: duration, value: declaration.initial)]
     }
