@@ -114,3 +114,8 @@ extension YAMLNode {
         }
     }
 }
+
+extension ConfigurationMistakes {
+    /// One line for each, whatever names the files and their entries have.
+    package var lines: String { mistakes.map(\.description.escapingControls).joined(separator: "\n") }
+}

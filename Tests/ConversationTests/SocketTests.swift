@@ -291,6 +291,15 @@ struct SocketTests {
             "m/a.yaml:2:1: YAML is not indented by tabs: use spaces", "m/b.yaml:1:8: unknown key 'vew'",
             #"m/c\n.yaml:1:10: unknown key 'vew' in 'a\nb'"#,
         ] { #expect(errors.contains(told), "\(told): \(errors)") }
+        // The other programs, too.
+        try folder.write("\"a\\nb\": 1\n", to: "t.yaml")
+        for program in ["web", "scripts", "sync", "mqtt"] {
+            let words = ["--config", folder("t.yaml")]
+            let other = try ChildProcess(Products.path("quickconnect-\(program)"), words)
+            #expect(try await other.wait() == .status(2))
+            let told = String(decoding: other.standardError, as: UTF8.self)
+            #expect(told.contains(#"unknown key 'a\nb' in the settings"#), "\(told)")
+        }
     }
 
     @Test func `a reload tells warnings, and a handler whose name is a command's that no call comes to it`()

@@ -27,7 +27,7 @@ struct MQTTSetup {
         do throws(ConfigurationMistakes) {
             settings = try Settings.load(flags: flags, environment: environment, folders: folders)
         } catch {
-            throw ExitError(message: "\(error)", status: ExitError.usageStatus)
+            throw ExitError(message: error.lines, status: ExitError.usageStatus)
         }
         guard let mqtt = settings.mqtt else {
             let path = flags.config ?? folders.config

@@ -59,7 +59,7 @@ struct QuickConnectKiosk: ParsableCommand {
         do throws(ConfigurationMistakes) {
             setup = try KioskSetup(self, environment)
         } catch {
-            Descriptor.write("quickconnect-kiosk: \(error)\n", to: STDERR_FILENO)
+            Descriptor.write("quickconnect-kiosk: \(error.lines)\n", to: STDERR_FILENO)
             return 2
         }
         let log = ServiceLog("quickconnect-kiosk", setup.logLevel, environment: environment)

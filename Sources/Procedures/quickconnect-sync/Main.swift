@@ -74,7 +74,7 @@ struct QuickConnectSync: ParsableCommand {
         do throws(ConfigurationMistakes) {
             return try Settings.load(flags: flags, environment: environment, folders: folders).procedureSettings
         } catch {
-            fail("\(error)", 2)
+            fail(error.lines, 2)
         }
     }
 

@@ -147,7 +147,7 @@ struct QuickConnectScripts: ParsableCommand {
 
     private func settings(_ environment: [String: String]) -> Settings {
         do throws(ConfigurationMistakes) { return try loadSettings(environment) } catch {
-            Descriptor.write("quickconnect-scripts: \(error)\n", to: STDERR_FILENO)
+            Descriptor.write("quickconnect-scripts: \(error.lines)\n", to: STDERR_FILENO)
             Glibc.exit(2)
         }
     }

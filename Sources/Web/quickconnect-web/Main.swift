@@ -63,7 +63,7 @@ struct QuickConnectWeb: ParsableCommand {
         do throws(ConfigurationMistakes) {
             setup = try WebSetup(self, environment)
         } catch {
-            Descriptor.write("quickconnect-web: \(error)\n", to: STDERR_FILENO)
+            Descriptor.write("quickconnect-web: \(error.lines)\n", to: STDERR_FILENO)
             return 2
         }
         let log = ServiceLog("quickconnect-web", setup.logLevel, environment: environment)
