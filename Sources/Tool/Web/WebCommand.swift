@@ -151,6 +151,9 @@ struct WebUserAddCommand: ParsableCommand {
     var name: String
 
     func run() throws {
+        for word in [name] + groups where word.hasPrefix("web:") {
+            throw ValidationError("'\(word)' is what rules say; here it is «\(word.dropFirst(4))».")
+        }
         let options: JSONValue = ["groups": .array(groups.map { .string($0) })]
         let answer = try connection.web(["add", .string(name), options])
         if let before = answer.objectValue?["replaced"]?.objectValue {
