@@ -151,7 +151,8 @@ package struct Explanation {
         let count = error["count"]?.integerValue ?? 1
         let message = error["message"]?.stringValue
         let code = "\(error["code"]?.stringValue ?? "")\(message.map { ": \($0)" } ?? "")"
+        let place = error["place"]?.stringValue.map { ", \($0)" } ?? ""
         let number = count > 1 ? ", \(count) in all" : ""
-        return "\(code) (\(age) s ago\(number)\(message == nil ? "; root and its caller see its text" : ""))"
+        return "\(code) (\(age) s ago\(number)\(place)\(message == nil ? "; root and its caller see its text" : ""))"
     }
 }

@@ -162,6 +162,15 @@ public struct CommandError: Error, Sendable, Equatable {
         self.details = details
     }
 
+    /// Where the script of a handler failed, `file:line:column`; nil if it gave no line.
+    package var place: String? {
+        guard let file = details["file"]?.stringValue, let line = details["line"]?.integerValue else { return nil }
+        return "\(file.shortened):\(line)\(details["column"]?.integerValue.map { ":\($0)" } ?? "")"
+    }
+
+    /// The sentence, with the place of a script behind it.
+    package var placedMessage: String { place.map { "\(message) (\($0))" } ?? message }
+
     /// The error as the JSON object that replies carry.
     /// - Parameter command: the command of the call that failed; left out if it could not be read.
     public func payload(command: String?) -> JSONValue {

@@ -182,7 +182,7 @@ struct FailureLogger: CallObserver {
         let caller = call.caller
         logger.log(
             level: level,
-            "\(call.command): \(error.code.rawValue): \(error.message)",
+            "\(call.command): \(error.code.rawValue): \(error.placedMessage)",
             metadata: ["caller": "\(caller)"]
         )
     }

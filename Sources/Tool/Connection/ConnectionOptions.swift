@@ -72,9 +72,12 @@ struct ConnectionOptions: ParsableArguments {
         try result(of: command, parameters).mapError(failure).get()
     }
 
-    /// The end of the program by an error reply. A name that nobody knows may be in a file that was not read yet.
+    /// The end of the program by an error reply, with the line of a script. A name that nobody knows may be in a file that was not read yet.
     func failure(_ error: ErrorReply) -> ExitError {
         var end = ExitError(error)
+        if let place = MacroPlace(error.members).text.split(separator: "\n").first {
+            end.message += "\n\(String(place).escapingControls)"
+        }
         if error.code == "unknownCommand" { end.message += unreadFiles.map { "\n\($0)" } ?? "" }
         return end
     }

@@ -133,6 +133,7 @@ struct ExplainBCO: BCO {
         return JSONValue(present: [
             "code": .string(failure.error.code.rawValue), "secondsAgo": .integer(Int64(age)),
             "count": .integer(Int64(failure.count)), "message": isOpen ? .string(failure.error.message) : nil,
+            "place": isOpen ? failure.error.place.map(JSONValue.string) : nil,
             "caller": isOpen ? .some(failure.caller.json) : nil,
         ])
     }

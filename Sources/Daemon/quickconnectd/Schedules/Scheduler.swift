@@ -217,7 +217,7 @@ final class Scheduler: Sendable {
         case .success: result = "ok"
         case .failure(let error):
             result = error.code.rawValue
-            logger.warning("the call of the schedule '\(name)' failed: \(error.message)")
+            logger.warning("the call of the schedule '\(name)' failed: \(error.placedMessage)")
         }
         state.withLock { state in
             state.running.remove(ByteName(name))
