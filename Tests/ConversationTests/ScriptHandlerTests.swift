@@ -209,13 +209,41 @@ struct ScriptHandlerTests {
         #expect(script.process.poll() == nil)
     }
 
+    @Test func `a failure is told with its place, by a schedule and in the log, too`() async throws {
+        let mappings = try TestFolder.mappings(
+            "night: {schedule: {at: \"22:00\"}, call: [fails]}\nfails: {business: [\"script:fails\"]}"
+        )
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let script = try ScriptProcess.run(
+            "quickconnect.handle('fails', () => { null.x }).then(() => console.log('ready'))",
+            daemon: daemon
+        )
+        try await script.awaitOutput("ready")
+        for words in [["call", "fails"], ["call", "night", "run"]] {
+            let child = try daemon.startClient(words)
+            _ = try await child.wait()
+            let errors = String(decoding: child.standardError, as: UTF8.self)
+            #expect(errors.contains("null is not an object") && errors.contains("bell.js:1:"), "\(words): \(errors)")
+        }
+        #expect(try await daemon.client("explain", "fails").output.contains("bell.js:1:"))
+        try await eventually("it is logged") {
+            daemon.log.split(separator: "\n").contains { $0.contains("'night' failed") && $0.contains("bell.js:1:") }
+        }
+        withExtendedLifetime(mappings) {}
+    }
+
     @Test func `a name that another one holds is told`() async throws {
         let daemon = try await DaemonProcess()
         let first = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 1)", daemon: daemon)
         try await daemon.connect().awaitCommand("x")
         let second = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 2)", daemon: daemon)
-        #expect(try await second.end() == .status(0))
-        #expect(second.errors.contains("the handler x is not registered"))
+        #expect(try await second.end() == .status(1))
+        #expect(second.errors.contains("the handler x is not registered") && second.errors.contains(", bell.js)"))
+        // What goes on does not fail, and what the script catches is its own matter.
+        for text in ["quickconnect.handle('x', () => 3)", "quickconnect.handle('x', () => 3).catch(() => {})"] {
+            let third = try ScriptProcess.run(text, daemon: daemon)
+            #expect(try await third.end() == .status(text.contains("catch") ? 0 : 1), "\(third.errors)")
+        }
         #expect(first.process.poll() == nil)
     }
 

@@ -107,6 +107,10 @@ struct ScriptRunTests {
         )
         #expect(try await script.end() == .status(0), "\(script.errors)")
         #expect(script.lines == ["later true", "1", "2", "own undefined"])
+        // No error has a place behind the text.
+        let wrong = try ScriptProcess.run("await quickconnect.set('x')", daemon: nil)
+        #expect(try await wrong.end() == .status(1) && wrong.errors.contains(":1:"), "\(wrong.errors)")
+        #expect(!wrong.errors.contains("bell.js:2") && !wrong.errors.contains("bell.js:3"), "\(wrong.errors)")
         // Where all of them stand in functions, functions are global.
         let global = try ScriptProcess.run(
             "async function f() { await 0 }\nconsole.log(typeof globalThis.f)",

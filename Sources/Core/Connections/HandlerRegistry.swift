@@ -90,7 +90,8 @@ public final class HandlerRegistry: Sendable {
             if let holder = state.handlers[ByteName(name)]?.client, holder !== client {
                 let mayTake = isFree && mayCommand && !permissions.mayHandleCommands(holder.caller)
                 guard mayTake || !holder.answers else {
-                    let holder = "registered by another connection (\(holder.caller))"
+                    let program = holder.process?.name.map { ", \($0.shortened)" } ?? ""
+                    let holder = "registered by another connection (\(holder.caller)\(program))"
                     return CommandError(.busy, "the handler '\(name)' is \(holder)")
                 }
                 loser = holder

@@ -28,7 +28,7 @@ struct QuickConnectScripts: ParsableCommand {
 
             Options come before FILE; everything after it is an argument of the script.
 
-            Exit status: 0 the script ended, 1 an unhandled error, or a limit that it exceeded, 2 \
+            Exit status: 0 the script ended, 1 an unhandled error, a limit that it exceeded, or a refused handler, 2 \
             wrong usage, settings or an unreadable file, 3 it made a call and no daemon answers.
             """,
         version: ProjectVersion.text

@@ -14,7 +14,7 @@ struct RunCommand: ParsableCommand {
 
             A script may begin with «#!/usr/bin/env -S quickconnect run».
 
-            Exit status: 0 the script ended, 1 an unhandled error, or a limit that it exceeded, 2 \
+            Exit status: 0 the script ended, 1 an unhandled error, a limit that it exceeded, or a refused handler, 2 \
             wrong usage or an unreadable file, 3 it made a call and no daemon answers.
 
             Examples:

@@ -151,6 +151,7 @@
     // A promise that was rejected and that nobody handles. Returns whether it is a call's, so that it may be ignored.
     host.mayIgnore = (promise, reason) => {
         if (!promises.has(promise) || !reason || reason.cmd === undefined) return false
+        if (reason.cmd === 'registerHandler') host.lacksHandler = true
         if (!host.takesErrors()) host.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
         return true
     }

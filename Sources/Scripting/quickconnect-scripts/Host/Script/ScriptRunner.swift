@@ -165,7 +165,8 @@ final class ScriptRunner {
             return end(3, ExitError(error).message)
         }
         if isOver {
-            status = 0
+            // The service tries such a script again only when its file changes.
+            status = channel == nil && state.contains(.lacksHandler) ? 1 : 0
             return
         }
         reportWhenDue()

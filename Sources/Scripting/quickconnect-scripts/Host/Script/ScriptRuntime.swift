@@ -6,6 +6,8 @@ struct ScriptState: OptionSet {
 
     /// Messages of the daemon that the script has not seen.
     static let hasMessages = ScriptState(rawValue: 1)
+    /// The daemon has refused a handler, and nothing in the script has heard of it.
+    static let lacksHandler = ScriptState(rawValue: 2)
     /// Something to wait for, which keeps the script alive.
     static let isWaiting = ScriptState(rawValue: 4)
     /// Calls without a reply.
@@ -101,9 +103,14 @@ final class ScriptRuntime {
         return object
     }
 
-    /// Runs a script's text. If it has an `await` outside of functions, it runs as the body of an async function.
+    /// Runs a script's text. If it has an `await` outside of functions, it runs as the body of an async function, which is
+    /// not called from the text: no error has a place behind its end.
     func run(_ text: String, sourceURL: String) throws(JSError) {
-        try context.evaluate(isBody(text) ? Self.function(text) : text, sourceURL: sourceURL)
+        guard isBody(text) else {
+            try context.evaluate(text, sourceURL: sourceURL)
+            return
+        }
+        try context.evaluate(Self.function(text), sourceURL: sourceURL).call([])
     }
 
     private func isBody(_ text: String) -> Bool {
@@ -112,7 +119,7 @@ final class ScriptRuntime {
     }
 
     /// The lines keep their numbers.
-    private static func function(_ text: String) -> String { "(async () => {\(text)\n})()" }
+    private static func function(_ text: String) -> String { "(async () => {\(text)\n})" }
 
     // MARK: Called between turns, each a turn of its own
 
