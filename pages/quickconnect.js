@@ -170,6 +170,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		if (responseId !== undefined) answered(responseId, message)
 		else if (callbackId !== undefined) called(message, to)
 		else if (name) happened(name, data)
+		else if (message.lease) socket.send('')
 		else replied('error', error)
 	}
 
@@ -312,7 +313,6 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		off = await on(name, isOnce ? nothing : changed, options)
 		if (isOnce) return ask(name, []).finally(() => { off().catch(nothing) })
 		looks.add(look)
-		// A new connection looks again.
 		await look().catch(error => error.code === 'connectionLost' && state !== 'closed' || end().then(() => { throw error }))
 		return end
 	}
@@ -414,7 +414,7 @@ if (window.quickconnect) return
 const own = window.QuickConnectSocket
 const refused = (...what) => own || import(new URL('refused.js', device.base)).then(({ show }) => show(...what)).catch(nothing)
 const device = connect({
-	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
+	url: () => new URL('bridge?answers', device.base).href.replace(/^http/, 'ws'), scope: window,
 	WebSocket: own || WebSocket, refused,
 })
 device.base = document.currentScript?.src || document.baseURI

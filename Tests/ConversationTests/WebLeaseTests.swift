@@ -3,7 +3,7 @@ import QuickConnect
 import TestRig
 import Testing
 
-/// What is leased to a page whose network is gone, which nobody says.
+/// What is leased to a page whose network is gone, or whose script hangs, which nobody says.
 @Suite struct WebLeaseTests {
     private static let motor = """
         motor:
@@ -13,11 +13,18 @@ import Testing
         """
     private static let ping: UInt8 = 9
     private static let pong: UInt8 = 10
+    private static let text: UInt8 = 1
 
-    @Test func `a page that answers no ping any more loses its lease, and one that does keeps it`() async throws {
-        let web = try await WebProcess(WebProcess.Options(mappings: Self.motor, commands: ["motor", "ping"]))
+    /// A page whose script answers is asked by a line, and any other program by a ping alone.
+    @Test(arguments: [false, true])
+    func `a page that does not answer any more loses its lease, and one that does keeps it`(script: Bool) async throws {
+        let web = try await WebProcess(
+            WebProcess.Options(mappings: Self.motor, commands: ["motor", "ping", "subscribe", "accel"])
+        )
         let cookie = try await web.cookie(of: "ann")
-        let (page, other) = (try await web.page(cookie), try await web.page(cookie))
+        let (page, other) = (
+            try await web.page(cookie, at: script ? "/bridge?answers" : "/bridge"), try await web.page(cookie)
+        )
         let watcher = try web.connect()
         _ = try await watcher.value("subscribe", ["motor"])
 
@@ -25,11 +32,13 @@ import Testing
         #expect(try await watcher.nextReply()?.value == true)
         // Longer than a page has to answer one.
         for _ in 1...4 {
-            try await answer(page)
-            page.send(WebConnection.frame(Self.pong, []))
+            try await question(page, Self.question(script))
+            page.send(WebConnection.frame(script ? Self.text : Self.pong, []))
         }
         #expect(try await watcher.value("motor", []) == true)
 
+        // What its browser takes by itself is no answer of its script.
+        if script { page.say(#"{"handlerName":"subscribe","data":["accel",{"rate":100}],"callbackId":"3"}"#) }
         try await page.end()
         #expect(try await watcher.nextReply()?.value == false)
         // Who has no lease is not asked.
@@ -51,12 +60,15 @@ import Testing
         }
     }
 
-    /// Awaits a ping; what comes before it is the answer of the daemon, and no line between it and the gateway.
-    private func answer(_ page: WebConnection) async throws {
+    private static func question(_ script: Bool) -> [UInt8] {
+        WebConnection.frame(script ? text : ping, script ? Array(#"{"lease":true}"#.utf8) : [], isMasked: false)
+    }
+
+    /// Awaits a frame; what comes before it is the answer of the daemon, and no line between it and the gateway.
+    private func question(_ page: WebConnection, _ question: [UInt8]) async throws {
         while let frame = try await page.frame() {
-            if frame.opcode == Self.ping { return #expect(frame.payload.isEmpty) }
-            let line = String(decoding: frame.payload, as: UTF8.self)
-            #expect(line == #"{"responseId":"1","responseData":true}"#)
+            guard WebConnection.frame(frame.opcode, frame.payload, isMasked: false) != question else { return }
+            #expect(String(decoding: frame.payload, as: UTF8.self) == #"{"responseId":"1","responseData":true}"#)
         }
         Issue.record("the page was closed, though it answers")
     }

@@ -186,15 +186,19 @@ final class WebProcess {
     ]
 
     /// Opens a page's WebSocket.
-    func page(_ cookie: String) async throws -> WebConnection {
-        let (connection, answer) = try await handshake(["Origin: \(origin)", "Cookie: \(cookie)"])
+    func page(_ cookie: String, at target: String = "/bridge") async throws -> WebConnection {
+        let (connection, answer) = try await handshake(["Origin: \(origin)", "Cookie: \(cookie)"], at: target)
         guard answer.status == 101 else { throw NotInTime(description: "no WebSocket: \(answer)") }
         return connection
     }
 
-    func handshake(_ headers: [String], host: String? = "") async throws -> (WebConnection, WebAnswer) {
+    func handshake(
+        _ headers: [String],
+        host: String? = "",
+        at target: String = "/bridge"
+    ) async throws -> (WebConnection, WebAnswer) {
         let connection = try connection()
-        connection.send(request("GET", "/bridge", Self.upgrade + headers, host: host))
+        connection.send(request("GET", target, Self.upgrade + headers, host: host))
         return (connection, try await connection.answer())
     }
 }

@@ -252,6 +252,16 @@ test('a value that changed while there was no connection', async () => {
 	each.client.close()
 })
 
+test('what is asked because of a lease is answered, and is no event', async () => {
+	const { client, all } = device(), sent = []
+	await client.call('ping')
+	all[0].send = line => sent.push(line)
+	client.mapCommandToVCF('default', () => assert.fail('an event'))
+	all[0].say({ lease: true })
+	assert.deepEqual(sent, [''])
+	client.close()
+})
+
 test('wrong words are refused: no value, no function, nothing to set', async () => {
 	const each = counter(), { client } = each
 	await assert.rejects(client.value('stop'), { code: 'notFound' })

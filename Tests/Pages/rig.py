@@ -31,7 +31,7 @@ night: {help: Dark at ten., schedule: {at: "22:00", days: [mon, fri]}, call: [lo
 dawn: {schedule: {at: "06:30"}, allow: {users: ["web:ann", "web:bob"]}}
 others: {event: {type: any}, allow: {users: ["web:bob"]}}
 push: {help: The push., value: {type: boolean, gpio: {line: GPIO17}}, allow: {users: ["web:ann"]}}
-lamp: {help: The lamp., value: {type: boolean, gpio: {line: GPIO27, output: true}}, set: {users: ["web:ann"]}}
+lamp: {help: The lamp., value: {type: boolean, gpio: {line: GPIO27, output: true}, lease: connection}, set: {users: ["web:ann"]}}
 fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0}}, set: {users: [root]}, allow: {users: ["web:ann"]}}
 secret: {help: Nobody's., value: {type: string}, allow: {users: [root]}}
 """

@@ -845,6 +845,18 @@ def hardware(stage):
         rig.call("fan", 0)
 
 
+def hanging_page(stage):
+    """What is leased to a page outlasts a script that is busy for 3 s, and not one that hangs"""
+    browser, rig = stage.browser, stage.rig
+    browser.open(rig.url + "tests/plain.html")
+    assert browser.run("return quickconnect.set('lamp', true)") is True
+    browser.run("work(3000); return null")
+    assert rig.call("lamp") is True
+    browser.run("setTimeout(work, 0, 15000); return null")
+    wait_until(lambda: rig.call("lamp") is False, "the end of the lease", 12)
+    browser.wait("quickconnect.state === 'connected'")
+
+
 # Connections
 
 
@@ -1354,7 +1366,7 @@ def pictures(stage):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, media_by_address, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, documented_plot, procedure_mistakes, procedure_stopped, procedures_closed, state, events_and_schedules, hardware, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
+    procedures, procedure_plots, documented_plot, procedure_mistakes, procedure_stopped, procedures_closed, state, events_and_schedules, hardware, two_pages, left_pages, hanging_page, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.

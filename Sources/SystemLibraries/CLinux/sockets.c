@@ -10,12 +10,13 @@
 
 int qc_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
-int qc_tcp_state(int socket, uint32_t *silence, uint64_t *taken)
+int qc_tcp_state(int socket, uint32_t *silence, uint64_t *taken, uint32_t *unsent)
 {
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;
 	if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
 	*silence = info.tcpi_last_data_recv;
 	*taken = info.tcpi_bytes_acked;
+	*unsent = info.tcpi_notsent_bytes;
 	return 0;
 }

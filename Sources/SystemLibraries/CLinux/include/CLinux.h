@@ -25,9 +25,9 @@ int qc_pipe(int ends[2]);
 /// accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK. Returns a descriptor, or -1 with errno.
 int qc_accept(int listener);
 
-/// Of a TCP socket: for how many milliseconds nothing came, and how many bytes the other end has acknowledged in all, as the
-/// kernel knows (TCP_INFO of tcp(7)). Returns 0, or -1 with errno, for another socket too.
-int qc_tcp_state(int socket, uint32_t *silence, uint64_t *taken);
+/// Of a TCP socket: for how many milliseconds nothing came, how many bytes the other end has acknowledged in all, and how many
+/// wait to be sent, as the kernel knows (TCP_INFO of tcp(7)). Returns 0, or -1 with errno, for another socket too.
+int qc_tcp_state(int socket, uint32_t *silence, uint64_t *taken, uint32_t *unsent);
 
 /// What happens to a descriptor, as bits: EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP and EPOLLERR, EPOLLET of epoll_ctl(2).
 extern const uint32_t qc_poll_input, qc_poll_output, qc_poll_input_end, qc_poll_end, qc_poll_changes;

@@ -8,6 +8,8 @@ internal import NIOCore
 /// does not read what it gets is not read itself, so its pings wait, too.
 final class PageConnection: Worker {
     let session: String
+    /// Whether the page's script answers `{"lease":true}`.
+    private let answers: Bool
     private let page: any Channel
     private let daemon: any Channel
     private let fair: Fairly
@@ -52,6 +54,7 @@ final class PageConnection: Worker {
         page: any Channel,
         daemon: any Channel,
         session: String,
+        answers: Bool = false,
         maxMessage: Int,
         _ fair: Fairly,
         _ holding: Holding
@@ -60,6 +63,7 @@ final class PageConnection: Worker {
         self.daemon = daemon
         (pageReading, daemonReading) = (Reading(page), Reading(daemon))
         self.session = session
+        self.answers = answers
         self.fair = fair
         self.holding = holding
         reader = FrameReader(limit: maxMessage)
@@ -283,7 +287,7 @@ final class PageConnection: Worker {
     private func watchPresence(_ isLeased: Bool) {
         presence = nil
         guard isLeased else { return }
-        presence = PagePresence(page) { [weak self] in
+        presence = PagePresence(page, answers: answers) { [weak self] in
             self?.state == .open
         } gone: { [weak self] in
             self?.close(.policy, "nothing is heard from this page any more, and something is leased to it")

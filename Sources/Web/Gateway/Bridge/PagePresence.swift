@@ -6,8 +6,9 @@ internal import QuickConnect
 /// For use on its event loop only.
 ///
 /// A page that is closed says so. One whose network is gone says nothing, and for other pages it is enough that the
-/// kernel finds out after a minute. Pings wake its telephone, so only a page with a lease gets them; a browser answers
-/// them by itself, and through proxies (RFC 6455 5.5.2).
+/// kernel finds out after a minute. Questions wake its telephone, so only a page with a lease gets them. A browser answers
+/// a ping by itself, through proxies (RFC 6455 5.5.2), and also while the page's script hangs, shows an alert or is put to
+/// sleep. So a page that has said that its script answers gets the daemon's line instead, and no ping.
 final class PagePresence {
     /// When anything came from the page last.
     var lastHeard = NIODeadline.now()
@@ -22,21 +23,27 @@ final class PagePresence {
     }
 
     private let page: any Channel
-    private let ping: ByteBuffer
+    /// Whether its script answers the line.
+    private let answers: Bool
+    private let question: ByteBuffer
     private let isOpen: () -> Bool
     private let gone: () -> Void
     /// How many bytes the page's machine has taken.
     private var taken: UInt64 = 0
-    /// More than pings are, and small events.
+    /// More than questions are, and small events.
     private static let muchTaken: UInt64 = 4096
 
     /// - Parameters:
+    ///   - answers: whether the page's script answers the line; else its browser, or its program, answers a ping.
     ///   - isOpen: whether the page is still to be looked after.
     ///   - gone: called once it is not there any more.
-    init(_ page: any Channel, while isOpen: @escaping () -> Bool, gone: @escaping () -> Void) {
+    init(_ page: any Channel, answers: Bool, while isOpen: @escaping () -> Bool, gone: @escaping () -> Void) {
         var frame: [UInt8] = []
-        FrameWriter.append(.ping, UnsafeRawBufferPointer(start: nil, count: 0), to: &frame)
-        (self.page, ping, self.isOpen, self.gone) = (page, ByteBuffer(bytes: frame), isOpen, gone)
+        let line = answers ? Array(SocketRule.leaseLine(true).utf8) : []
+        line.withUnsafeBytes { FrameWriter.append(answers ? .text : .ping, $0, to: &frame) }
+        (self.page, self.answers, question, self.isOpen, self.gone) = (
+            page, answers, ByteBuffer(bytes: frame), isOpen, gone
+        )
         look()
     }
 
@@ -44,20 +51,21 @@ final class PagePresence {
         guard isOpen() else { return }
         askKernel()
         if NIODeadline.now() - lastHeard > Self.patience { return gone() }
-        page.writeAndFlush(ping, promise: nil)
+        page.writeAndFlush(question, promise: nil)
         page.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in self?.look() }
     }
 
-    /// While its user's share is used up the gateway reads no answers; and a ping waits behind a long answer that goes
-    /// out slowly. On a Unix socket the kernel knows neither.
+    /// While its user's share is used up the gateway reads no answers; and a question waits behind a long answer that goes
+    /// out slowly. A browser also takes events while the script hangs; then none waits here. On a Unix socket the kernel
+    /// knows nothing of this.
     private func askKernel() {
-        var (silence, taken): (UInt32, UInt64) = (0, 0)
+        var (silence, taken, unsent): (UInt32, UInt64, UInt32) = (0, 0, 0)
         let code = try? page.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
-            qc_tcp_state($0, &silence, &taken)
+            qc_tcp_state($0, &silence, &taken, &unsent)
         }
         guard code == 0 else { return }
         let now = NIODeadline.now()
-        let hasTakenMuch = taken >= self.taken &+ Self.muchTaken
+        let hasTakenMuch = taken >= self.taken &+ Self.muchTaken && (!answers || unsent > 0)
         lastHeard = hasTakenMuch ? now : max(lastHeard, now - .milliseconds(Int64(silence)))
         self.taken = taken
     }

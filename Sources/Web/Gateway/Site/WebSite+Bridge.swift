@@ -8,6 +8,8 @@ extension WebSite {
         var daemon: any Channel
         var headers: HTTPHeaders
         var session: String
+        /// Whether the page's script answers `{"lease":true}`.
+        var answers: Bool
     }
 
     struct BridgeRefusal: Error {
@@ -33,7 +35,12 @@ extension WebSite {
                     daemon.close(promise: nil)
                     throw BridgeRefusal(response: Self.unauthorized)
                 }
-                return Opening(daemon: daemon, headers: headers, session: user.session)
+                return Opening(
+                    daemon: daemon,
+                    headers: headers,
+                    session: user.session,
+                    answers: request.query == "answers"
+                )
             }.nonisolated()
         }.flatMapErrorThrowing { error in
             throw try error as? BridgeRefusal ?? BridgeRefusal(response: Response.refusal(error))
@@ -63,6 +70,7 @@ extension WebSite {
             page: channel,
             daemon: opening.daemon,
             session: opening.session,
+            answers: opening.answers,
             maxMessage: maxMessage,
             fair,
             holding
