@@ -455,10 +455,10 @@ function caught(event, address) {
 let told = 0
 const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500)).catch(nothing)
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
-addEventListener('unhandledrejection', ({ reason }) => {
-	if (reason?.code === 'connectionLost') return
-	log('unhandled rejection: ' + reason)
-	if (reason?.cmd) refused(reason)
+addEventListener('unhandledrejection', event => {
+	if (event.reason?.code === 'connectionLost') return
+	log('unhandled rejection: ' + event.reason)
+	refused(event)
 })
 addEventListener('securitypolicyviolation', refused)
 addEventListener('error', refused, true)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device refuses is told in the page, for its author (docs/web.md). quickconnect.js loads this at the first refusal.
+// What the device refuses, and the mistakes of the page's scripts, are told in the page, for its author (docs/web.md). quickconnect.js loads this at the first.
 import { mergeLists } from './elements.js'
 
 const isForAuthors = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ refusals }) => refusals, () => false)
@@ -7,15 +7,16 @@ const said = new Set()
 let place
 
 /**
- * Shows what was blocked, and an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
+ * Shows what was blocked or failed, and an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
  * `isOwn` tells whether the page itself has a business function of a name; without it the error is unhandled.
  */
 export async function show(what, isOwn) {
-	let { cmd, code, message, rule = '' } = what
+	let { cmd, code, message, rule = '' } = what.reason?.cmd ? what.reason : what
 	if (what.blockedURI) message = blocked(what)
-	if (what.type === 'error') message = missing(what.target)
+	if (what.type === 'error') message = what.lineno ? thrown(what) : missing(what.target)
+	if (what.type === 'unhandledrejection') message ||= rejected(what.reason)
 	// quickconnect.js itself logs mistakes of the page.
-	if (!message || said.has(message) || cmd === 'logMessage') return
+	if (!message || said.has(message) || said.size > 50 || cmd === 'logMessage') return
 	const event = /^the event '(.*?)': /.exec(message)?.[1]
 	if (isOwn && (!rule.startsWith('the commands of the socket ') || event && isOwn(event))) return
 	said.add(message)
@@ -39,9 +40,25 @@ function blocked({ blockedURI, effectiveDirective, sourceFile, lineNumber }) {
 }
 
 /** A script or style of this device that could not be loaded; what else is missing is seen. */
-function missing({ localName, src, href = src }) {
+function missing({ localName, type, src, href = src || location.href }) {
+	const others = type === 'module' ? ', and of each that it imports,' : ''
 	const isOwn = /^(script|link)$/.test(localName) && href.startsWith(location.origin)
-	return isOwn && `${href} cannot be loaded: is there a file of that name in the pages folder?`
+	return isOwn && `${href} cannot be loaded: is there a file of that name${others} in the pages folder?`
+}
+
+/** What a script of the page has thrown, and nothing has caught; eval is told as blocked. */
+function thrown({ message, filename, lineno, error }) {
+	return !(error instanceof EvalError) && `${message} (${placeOf(error) ?? `${filename}:${lineno}`})`
+}
+
+/** Where the page's own script was: FILE:LINE, or nothing. */
+function placeOf(error) {
+	return String(error?.stack).match(/\bhttps?:[^\s()]+:\d+(?=:\d+)/g)?.find(each => !/\/quickconnect\.m?js:/.test(each))
+}
+
+function rejected(reason) {
+	const place = placeOf(reason)
+	return `Unhandled ${reason}` + (place ? ` (${place})` : '')
 }
 
 function makePlace() {

@@ -1139,8 +1139,17 @@ def refused_in_the_page(stage):
     browser.wait_text("#quickconnect-refused", "An inline script is blocked")
     browser.run("const script = document.createElement('script'); script.src = 'bel.js'; document.body.append(script); return null")
     browser.wait_text("#quickconnect-refused", "bel.js cannot be loaded")
+    # The mistakes of its own scripts, with their places.
+    for file, kind, says in (("thrown.js", "", r"undefinedFunction.* \(\S+/tests/thrown\.js:2\)"), ("syntax.js", "", r"SyntaxError: .* \(\S+/tests/syntax\.js:2\)"),
+                             ("imports.js", "module", r"imports\.js cannot be loaded: is there a file of that name, and of each that it imports,")):
+        browser.run(f"const script = document.createElement('script'); script.type = '{kind}'; script.src = '{file}'; document.body.append(script); return null")
+        wait_until(lambda: re.search(says, browser.value(told)), says)
+    browser.run("setTimeout(mapNothing); lateMistake(); return null")
+    for says in r"needs a function, not undefined \(\S+/tests/plain\.js:\d+\)", r"Unhandled Error: a late mistake \(\S+/tests/plain\.js:\d+\)":
+        wait_until(lambda: re.search(says, browser.value(told)), says)
     browser.run("setTimeout(makeCode); return null")
     browser.wait_text("#quickconnect-refused", "eval and new Function are blocked")
+    assert "EvalError" not in browser.value(told), browser.value(told)
     # A rule of persons that the page does not handle, in each way to call.
     browser.run("mapCommandToECF('macro', () => {}); makeCall('macro', ['save', 'x', '1']); return quickconnect.call('ping').then(() => null)")
     assert "macro is" not in browser.value(told), browser.value(told)
