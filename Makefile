@@ -95,6 +95,7 @@ build-tests: test-deps
 	$(SWIFT_BUILD) --build-tests
 
 test: test-deps lint build-tests
+	BUILD="$(BUILD)" scripts/check-fuzzers
 	BUILD="$(BUILD)" scripts/test
 
 # What is not in the gate, since it takes long, needs browsers, or judges time.

@@ -38,6 +38,9 @@ public final class WaitingCalls: Sendable {
         }
     }
 
+    /// How many wait, which is 0 when the fuzzers' clients have gone.
+    var count: Int { state.withLock(\.count) }
+
     /// Accepts no more calls: from now on a call that would wait gets `cancelled`.
     public func finish() {
         update { $0.isFinishing = true }
