@@ -12,7 +12,8 @@ struct SessionMappings {
     init(_ router: Router, _ permissions: Permissions, _ waits: SessionWaits) {
         self.router = router
         let objects: [any CommandObject] = [
-            CancelBCO(), RegisterHandlerBCO(router: router), RemoveHandlerBCO(handlers: router.handlers),
+            CancelBCO(), RegisterHandlerBCO(router: router, registered: { _, _ in }),
+            RemoveHandlerBCO(handlers: router.handlers),
             CommandsBCO(controller: router.frontController),
             SubscribeValCO(controller: router.frontController), SubscribeBCO(router: router),
             UnsubscribeBCO(events: router.events),
