@@ -227,6 +227,12 @@ struct ClientTests {
         #expect(try await silent.client(["call", "--timeout", "0.2", "x"]).exit == .status(4))
         let nobody = try await silent.client(["call", "--socket", silent.folder("none"), "x"])
         #expect(nobody.exit == .status(3) && nobody.errors.contains(silent.folder("none")))
+        try silent.folder.write("", to: "file")
+        for path in [silent.folder("file"), silent.folder.path] {
+            let other = try await silent.client(["call", "--socket", path, "x"])
+            #expect(other.exit == .status(3) && other.errors.contains("\(path) is no socket"), "\(other)")
+            #expect(!other.errors.contains("quickconnectd --simulate"), "there none can be started")
+        }
         let logged = try await silent.client(["call", "--json", "--socket", silent.folder("none"), "x"])
         #expect(logged.errors.contains("«quickconnectd --simulate") && !logged.errors.contains(#"\n"#), "\(logged)")
     }

@@ -168,6 +168,11 @@ struct StrangerTests {
             #expect(try await wrong.nextReply()?.code == "denied")
             #expect(try await wrong.next() == nil)
         }
+        // The tool may be refused before it has sent anything, and says why nevertheless.
+        let tool = try ChildProcess(Products.path("quickconnect"), ["call", "--socket", folder("web"), "ping"])
+        try await tool.wait()
+        #expect(tool.errors.contains("is the gateway web's ("), "\(tool.errors)")
+        #expect(tool.errors.contains("other programs connect to the daemon's own socket"))
         let late = try connect(Self.nobody, folder("web"))
         #expect(try await code(late, "call?cmd=ping") == "denied")
         #expect(try await code(late, "call?cmd=actFor&msg=ann") == "denied")

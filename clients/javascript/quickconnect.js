@@ -11,6 +11,7 @@
  * then fail with ConnectionLost, because nobody knows whether they ran: no call is sent twice. Other calls wait for the
  * new connection.
  */
+const fs = require('node:fs');
 const net = require('node:net');
 const { StringDecoder } = require('node:string_decoder');
 
@@ -93,7 +94,8 @@ class Client {
         this.#begin(await opened(path));
         return this;
       } catch (error) {
-        failures.push(`${path}: ${error.code}`);
+        const isOther = error.code === 'ECONNREFUSED' && fs.statSync(path, { throwIfNoEntry: false })?.isSocket() === false;
+        failures.push(`${path}: ${isOther ? 'it is no socket' : error.code}`);
       }
     }
     throw new ConnectionLost(`no daemon answers: ${failures.join('; ')}`);

@@ -112,7 +112,8 @@ class AsyncClient:
             try:
                 reader, writer = await asyncio.open_unix_connection(path, limit=1 << 30)
             except OSError as error:
-                failures.append(f"{path}: {error.strerror or error}")
+                is_other = os.path.isfile(path) or os.path.isdir(path)
+                failures.append(f"{path}: {'it is no socket' if is_other else error.strerror or error}")
                 continue
             self._begin(reader, writer)
             return self

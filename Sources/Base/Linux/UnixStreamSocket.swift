@@ -11,7 +11,7 @@ package enum UnixStreamSocket {
 
     /// A connection to a path.
     ///
-    /// connect(2) waits while the listener's backlog is full: with a stopped daemon, forever.
+    /// A file or a folder refuses as the socket of a daemon that is gone does; here it is `ENOTSOCK`. connect(2) waits while the listener's backlog is full: with a stopped daemon, forever.
     /// - Parameter deadline: when to give up with `ETIMEDOUT`; nil waits.
     package static func connect(
         to path: String,
@@ -22,9 +22,14 @@ package enum UnixStreamSocket {
         let code = connect(descriptor, address, before: deadline)
         guard code == 0 else {
             close(descriptor)
-            throw SystemCallError("connect", code)
+            throw SystemCallError("connect", code == ECONNREFUSED && isNoSocket(path) ? ENOTSOCK : code)
         }
         return descriptor
+    }
+
+    private static func isNoSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
     }
 
     /// - Returns: 0, or the error number.

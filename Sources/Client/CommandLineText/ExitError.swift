@@ -37,8 +37,8 @@ package struct ExitError: Error {
     }
 
     package init(_ failure: SocketPaths.NoDaemon) {
-        // A daemon that refuses this user is running.
-        let isRefused = failure.attempts.contains { $0.failure.code == EACCES }
+        // A daemon that refuses this user is running; where a file is, none can be started.
+        let isRefused = failure.attempts.contains { [EACCES, ENOTSOCK].contains($0.failure.code) }
         let own = failure.attempts.map(\.path).filter { !$0.hasPrefix("/run/quickconnect/") }
         let start = ServiceManager.command("start quickconnectd") ?? "quickconnectd"
         let advice =

@@ -72,12 +72,16 @@ public final class SocketRule: Sendable {
     /// when nothing is any more.
     public static func leaseLine(_ isLeased: Bool) -> String { "{\"lease\":\(isLeased)}" }
 
+    /// What a program is told that has connected to a gateway's socket.
+    static let ownSocket =
+        "other programs connect to the daemon's own socket, which quickconnect finds without --socket"
+
     /// `denied` if a process other than the gateway connects.
     public func refusal(ofConnectionBy caller: Caller) -> CommandError? {
         guard let gateway, caller.uid != gateway.uid else { return nil }
         return CommandError(
             .denied,
-            "the socket \(name) is the gateway \(gateway.name)'s (\(location)); use another one"
+            "the socket \(name) is the gateway \(gateway.name)'s (\(location)); \(Self.ownSocket)"
         )
     }
 

@@ -38,7 +38,7 @@ final class GatewayUser: Sendable {
                     .denied,
                     """
                     the first call on a connection of the gateway \(gateway.name) is actFor [user, {groups}], and none \
-                    came; connect anew
+                    came; \(SocketRule.ownSocket)
                     """
                 )
             }

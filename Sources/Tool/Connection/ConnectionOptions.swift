@@ -24,7 +24,7 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Where a daemon was looked for, and what happened there.
     var attempts: String {
-        noDaemon?.attempts.map { "\($0.path): \($0.failure)" }.joined(separator: "; ") ?? ""
+        noDaemon?.reasons.joined(separator: "; ") ?? ""
     }
 
     private var noDaemon: SocketPaths.NoDaemon? {

@@ -16,6 +16,8 @@ public final class Client {
     private var conversation = ClientConversation(form: .url, bounds: Client.bounds)
     private var output: ArraySlice<UInt8> = []
     private var events: Deque<(name: String, value: JSONValue)> = []
+    /// An error of the daemon that is no reply, if nothing came after it: its reason to end the connection.
+    private var told: ErrorReply?
     private var replies: [CallID: Result<JSONValue, CallFailure>] = [:]
 
     /// The daemon's settings are not known here, so the daemon itself reports what is too large.
@@ -80,12 +82,14 @@ public final class Client {
     /// - Parameter id: the id of the one call that is running.
     private func takeEvents(during id: CallID? = nil) {
         for event in conversation.takeEvents() {
+            told = nil
             switch event {
             case .replied(let id, _, let value): replies[id] = .success(value)
             case .failed(let id, let failure): replies[id] = .failure(failure)
             case .happened(let name, let value): events.append((name, value))
             // The daemon has not read the line, so it could not say whose it was.
             case .fault(.told(let error)):
+                told = error
                 if let id, error.code == CommandError.Code.tooLarge.rawValue { replies[id] = .failure(.refused(error)) }
             case .called, .cancelled, .stands, .refused, .fault: break
             }
@@ -116,8 +120,14 @@ public final class Client {
                 conversation.advance(to: .now)
             }
         } catch {
-            throw .connectionLost("\(error)")
+            // What it has said before it closed the connection is still there.
+            _ = try? connection.receiveSome { conversation.receive($0) }
+            takeEvents()
+            throw .connectionLost(told?.message ?? "\(error)")
         }
-        guard isOpen else { throw .connectionLost("the daemon closed the connection") }
+        guard isOpen else {
+            takeEvents()
+            throw .connectionLost(told?.message ?? "the daemon closed the connection")
+        }
     }
 }

@@ -29,7 +29,14 @@ public enum SocketPaths {
         /// The same on one line, for a log.
         public var line: String { "no daemon answers: \(reasons.joined(separator: "; "))" }
 
-        private var reasons: [String] { attempts.map { "\($0.path): \($0.failure)\(Self.hint($0.path, $0.failure))" } }
+        /// What happened at each path, with what helps.
+        package var reasons: [String] { attempts.map(Self.reason) }
+
+        private static func reason(_ path: String, _ failure: SystemCallError) -> String {
+            guard failure.code == ENOTSOCK else { return "\(path): \(failure)\(hint(path, failure))" }
+            return
+                "\(path) is no socket, but a file or folder: --socket, or QUICKCONNECT_SOCKET, names the daemon's socket"
+        }
 
         private static func hint(_ path: String, _ failure: SystemCallError) -> String {
             guard failure.code == EACCES else { return "" }
