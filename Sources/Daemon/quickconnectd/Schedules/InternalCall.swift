@@ -19,7 +19,7 @@ final class InternalCall: ConnectionOutput {
     }
 
     /// Makes the call.
-    /// - Parameter ended: is told the answer, or the error's code; on any thread, also before this returns.
+    /// - Parameter ended: is told the answer, or the error, whose details are the whole of it; on any thread, also before this returns.
     static func make(
         _ command: String,
         _ parameters: [JSONValue] = [],
@@ -54,7 +54,7 @@ final class InternalCall: ConnectionOutput {
         if let connection = connection.withLock({ $0.take() }) { loop.execute { connection.close() } }
         guard let error = reply["error"]?.objectValue else { return ended(.success(reply["responseData"] ?? .null)) }
         let code = error["code"]?.stringValue.flatMap(CommandError.Code.init) ?? .internal
-        ended(.failure(CommandError(code, error["message"]?.stringValue ?? "")))
+        ended(.failure(CommandError(code, error["message"]?.stringValue ?? "", details: error)))
     }
 
     func send(_ event: Event, form: WireForm) {}
