@@ -60,9 +60,10 @@ import Testing
         #expect(throws: CommandError.self) { try plan(.array(Array(repeating: 1, count: 100))) }
     }
 
-    @Test func `only a line takes patterns`() {
-        let light = declaration(.number, led: "led0")
-        #expect(throws: CommandError.self) { try OutputPlan([200], for: nil, of: light) }
+    @Test func `a light that is on or off takes patterns, and one with a level takes none`() throws {
+        let (light, level) = (declaration(.boolean, led: "led0", initial: false), declaration(.number, led: "led0"))
+        #expect(try OutputPlan([200, 100], for: nil, of: light).later.map(\.value) == [false, false])
+        #expect(throws: CommandError.self) { try OutputPlan([200], for: nil, of: level) }
     }
 }
 

@@ -34,7 +34,7 @@ package struct Explanation {
         let name = answer["command"]?.stringValue ?? ""
         let full = value["type"] == "boolean" ? "true" : value["maximum"].map(\.text) ?? "1"
         let time = ["for a time", "\(name) [\(full), {\"for\": \"5s\"}]: then its default"]
-        guard value["bound"] == "gpio" else { return [time] }
+        guard value["type"] == "boolean" else { return [time] }
         return [time, ["in a pattern", "\(name) [[200, 100, 200]]: on, off, on, in ms"]]
     }
 

@@ -85,8 +85,8 @@ public struct ValueDeclaration: Sendable, Hashable {
     /// How often it is read while somebody subscribes; nil: it is no sensor.
     package var sensorInterval: Duration? { if case .sensor? = binding { interval } else { nil } }
 
-    /// Whether it can be set to a pattern of times.
-    public var takesPatterns: Bool { if case .gpio(let gpio) = binding { gpio.isOutput } else { false } }
+    /// Whether it can be set to a pattern of times: an output that is on or off.
+    public var takesPatterns: Bool { parameter.kind == .boolean && binding?.isOutput ?? false }
 
     /// The parameters of its command. If the first is left out, the call returns the value.
     var commandParameters: [Parameter] {

@@ -51,7 +51,7 @@ struct CallCommand: ParsableCommand {
             if json { throw end.asJSON }
             if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }
             if let pattern = CallArguments.pattern(arguments, of: command, error: end),
-                (try? connection.explained(command))?["value"]?.objectValue?["bound"] == "gpio"
+                (try? connection.explained(command))?["value"]?.objectValue?["type"] == "boolean"
             {
                 end.message += "\n" + pattern
             }
