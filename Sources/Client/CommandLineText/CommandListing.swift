@@ -15,6 +15,8 @@ package enum CommandListing {
         guard let parameters = entry.objectValue?["parameters"]?.arrayValue else {
             return " …"
         }
+        // Whatever it takes, it refuses.
+        if entry.objectValue?["value"]?.objectValue?["input"] == true { return "" }
         return parameters.compactMap(\.objectValue).map { parameter in
             var name = parameter["name"]?.stringValue ?? "?"
             if parameter["repeat"] == true { name += "…" }

@@ -105,9 +105,8 @@ package struct Explanation {
     }
 
     private static func bounds(of value: JSONObject) -> [String] {
-        ["minimum", "maximum", "maxLength", "default", "oneOf"].compactMap { key in
-            value[key].map { "\(key) \($0.text)" }
-        }
+        let keys = ["minimum", "maximum", "maxLength"] + (value["input"] == true ? [] : ["default"]) + ["oneOf"]
+        return keys.compactMap { key in value[key].map { "\(key) \($0.text)" } }
     }
 
     private var stackRows: [[String]] {

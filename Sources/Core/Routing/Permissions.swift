@@ -97,14 +97,15 @@ public struct Permissions: Sendable {
     /// event.
     public func refusal(toPost entry: MappingEntry, _ caller: Caller) -> CommandError? {
         let name = entry.command.shortened
+        let input = entry.value.flatMap { $0.isInput ? $0.binding?.part : nil }
+        if let source = input ?? entry.event?.binding.map({ "the input device \($0.device)" }) {
+            return CommandError(.denied, "nobody may post \(name): it comes from \(source)")
+        }
         guard entry.event != nil else {
             let when = entry.kind == .value ? "it is set («quickconnect set \(name) VALUE»)" : "it runs"
             let what =
                 "'\(name)' is \(entry.kind.noun), whose event is sent when \(when); choose another name for yours"
             return CommandError(.denied, what)
-        }
-        if let binding = entry.event?.binding {
-            return CommandError(.denied, "nobody may post \(name): it comes from the input device \(binding.device)")
         }
         let rule = entry.postRule
         if let rule, isPrivileged(caller) || rule.names(caller) { return nil }
