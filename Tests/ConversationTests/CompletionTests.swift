@@ -76,6 +76,7 @@ struct CompletionTests {
         ("quickconnect events be", "quickconnect events bell"),
         ("quickconnect events ni", "quickconnect events night"),
         ("quickconnect sched", "quickconnect schedules"),
+        ("quickconnect doctor rea", "quickconnect doctor readers"),
         ("quickconnect resto", "quickconnect restore"),
         ("quickconnect call xyz", "quickconnect call xyz"),
         ("makecall playSo", "makecall playSound"),

@@ -103,8 +103,11 @@ struct InputEventTests {
         let client = try daemon.connect()
         let report = try await client.value("doctor", [])
         let findings = report.objectValue?["findings"]?.arrayValue?.compactMap(\.objectValue) ?? []
-        let finding = findings.first { $0["subject"] == "door" }
-        #expect(finding?["says"] == "there is no input device usb-Sycreader-event-kbd", "\(report.text)")
+        let says = findings.filter { $0["subject"] == "readers" }.map { $0["says"] }
+        #expect(says.contains("'door': there is no input device usb-Sycreader-event-kbd"), "\(report.text)")
+        let shown = try await daemon.client("doctor", "readers")
+        #expect(shown.exit == .status(1) && shown.output.hasPrefix("readers  error    'desk': "), "\(shown.output)")
+        #expect(!shown.output.contains("daemon "), "\(shown.output)")
         #expect(try await daemon.stop() == .status(0))
     }
 }

@@ -221,8 +221,8 @@ private final class RecordedPin: OutputPin {
         _ = store.adopt(table)
         hardware.adopt(table)
         let findings = await HardwareDoctor(hardware: hardware, startsAtBoot: { true }).examine(thoroughly: false)
-        #expect(findings.map(\.subject) == ["bell"])
-        #expect(findings.first?.state == .error && findings.first?.says == "the GPIO line is used by a test")
+        #expect(findings.map(\.subject) == ["hardware"])
+        #expect(findings.first?.state == .error && findings.first?.says == "'bell': the GPIO line is used by a test")
         await hardware.close()
     }
 

@@ -62,6 +62,12 @@ public struct Finding: Sendable, Equatable {
             inspect: hasOwn ? ownInspect : inspect
         )
     }
+
+    /// What one of several declared names lacks. A part that lacks all of them names itself.
+    public init(_ subject: String, of name: String, _ error: CommandError) {
+        self.init(subject, error)
+        if name != subject { says = "'\(name)': \(says)" }
+    }
 }
 
 /// A part of the device that can be checked.

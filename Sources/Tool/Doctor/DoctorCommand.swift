@@ -14,7 +14,8 @@ struct DoctorCommand: ParsableCommand {
 
             Examples:
               quickconnect doctor
-              quickconnect doctor sound    also plays a tone, and listens for it with the microphone
+              quickconnect doctor readers    only what it says of one part
+              quickconnect doctor sound      also plays a tone, and listens for it with the microphone
               quickconnect doctor --json
             """
     )
@@ -24,21 +25,41 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: ArgumentHelp("What to test: sound.", valueName: "WHAT"), completion: .list(["sound"]))
-    var test: String?
+    @Argument(
+        help: ArgumentHelp("The part to show, as in the first column; or a test: sound.", valueName: "WHAT"),
+        completion: .list(Self.parts)
+    )
+    var what: String?
+
+    /// What is offered: the test, and what most devices have lines of.
+    private static let parts = [
+        "sound", "daemon", "data", "files", "fleet", "gateways", "hardware", "location", "mappings", "memory",
+        "microphone", "mixer", "motion", "nearby", "readers", "schedules", "settings", "speaker", "vibration",
+    ]
+
+    private var isTest: Bool { what == "sound" }
 
     func run() throws {
-        if let test, test != "sound" {
-            let all = "«quickconnect doctor» checks every device"
-            throw ValidationError("There is no test '\(test)', but sound: «quickconnect doctor sound». \(all).")
-        }
-        let report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
+        var report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
+        if let what, !isTest { report = try Self.part(what, of: report) }
         say(json ? report.json.text : report.text(width: Terminal.width))
         if !report.isOK { throw ExitError.refused }
     }
 
+    /// Its lines about one part. Throws, with all parts, where there are none.
+    private static func part(_ subject: String, of report: DoctorReport) throws -> DoctorReport {
+        let findings = report.findings.filter { $0.subject == subject }
+        guard findings.isEmpty else { return DoctorReport(findings) }
+        var subjects: [String] = []
+        for finding in report.findings where !subjects.contains(finding.subject) { subjects.append(finding.subject) }
+        let all = subjects.map(\.shellWord).joined(separator: ", ")
+        let absent = report.findings.first { $0.subject == "daemon" && $0.state == .error }.map { ". \($0.says)" } ?? ""
+        let says = "The doctor has no line about '\(subject)', but about \(all); and a test, sound"
+        throw ValidationError(says.escapingControls + absent)
+    }
+
     private func askDaemon() throws -> DoctorReport {
-        let answer = try connection.call("doctor", test.map { [.string($0)] } ?? [])
+        let answer = try connection.call("doctor", isTest ? ["sound"] : [])
         guard let report = DoctorReport(answer) else {
             throw ExitError(message: "the daemon's report cannot be read: \(answer.text)")
         }

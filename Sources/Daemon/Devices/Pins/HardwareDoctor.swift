@@ -36,7 +36,7 @@ package struct HardwareDoctor: Examined {
                 )
             ]
         }
-        findings += lacks.prefix(Self.maxFindings).map { Finding($0.key, $0.value) }
+        findings += lacks.prefix(Self.maxFindings).map { Finding("hardware", of: $0.key, $0.value) }
         let rest = lacks.count - Self.maxFindings
         if rest > 0 { findings.append(Finding("hardware", .error, "\(rest) more bound values are missing")) }
         return findings

@@ -102,7 +102,8 @@ package struct InputDoctor: Examined {
     package func examine(thoroughly _: Bool) async -> [Finding] {
         let count = events.names.count
         guard count > 0 else { return [] }
-        var findings = await events.lacks().sorted { $0.key < $1.key }.map { Finding($0.key, $0.value) }
+        let lacks = await events.lacks().sorted { $0.key < $1.key }
+        var findings = lacks.map { Finding("readers", of: $0.key, $0.value) }
         if !startsAtBoot() {
             let says =
                 "until somebody has connected, readers type into the console or the desktop, because the service does not start with the machine"
