@@ -22,7 +22,7 @@ struct ScheduleTests {
         door: {event: {type: string}}
         press: {event: {type: object, members: {button: {type: integer}, door: {type: string}}}, post: {users: [root]}}
         scene: {value: {type: object, members: {name: {type: string}}}}
-        lamp: {value: {type: boolean, default: false}, set: {users: ["schedule:night"]}}
+        lamp: {value: {type: boolean, led: led0}, set: {users: ["schedule:night"]}}
         night: {help: Dark at ten., schedule: {at: "22:00"}, call: [lamp, true]}
         tick: {schedule: {every: 10s}, call: [ping], set: {users: [nobody]}}
         broken: {schedule: {at: "03:00", dates: [1]}, call: [registered, 1]}
@@ -109,6 +109,8 @@ struct ScheduleTests {
         let after = try await client.value("night", ["run"]).objectValue
         #expect(after?["result"] == "ok" && after?["last"]?.integerValue ?? 0 > 0)
         #expect(try await client.value("lamp", []) == true)
+        let audited = #/^audit: command=lamp allowed=yes outcome=ok seconds=[\d.]+ gateway=schedule user=night /#
+        try await eventually("its call is in the audit") { daemon.auditLines.contains { $0.contains(audited) } }
         let event = try await subscriber.nextReply()?.value.objectValue
         #expect(event?["missed"] == false && event?["planned"] == after?["last"])
         // What no client has registered.
