@@ -25,7 +25,24 @@ function row(name, help, ...more) {
 /** What has come, and when, by name: a list that is made anew shows it again. */
 const told = new Map()
 
-function event(name, { help, event: { last } }) {
+/** What presses the keys of a simulated device, or types on it. */
+function hand(name, keys) {
+	const simulate = value => call('simulate', name, value)
+	if (keys) return keys.map(key => {
+		const button = make('button', { type: 'button', 'aria-label': `${name}: ${key}` }, key)
+		onPress(button, () => simulate(key))
+		return button
+	})
+	const field = make('input', { 'aria-label': 'Type on ' + name, autocapitalize: 'none', autocomplete: 'off', spellcheck: 'false' })
+	const form = make('form', {}, field)
+	form.addEventListener('submit', async event => {
+		event.preventDefault()
+		await simulate(field.value).then(() => { field.value = '' }, error => tell(placeOf(field), error))
+	})
+	return [form]
+}
+
+function event(name, { help, event: { last, device: from, members } }, simulate) {
 	const text = make('span', { class: 'data' }, 'not yet'), at = make('small', {}, '')
 	const show = (data, moment) => {
 		text.textContent = typeof data === 'string' ? data : JSON.stringify(data)
@@ -38,7 +55,7 @@ function event(name, { help, event: { last } }) {
 	if (told.has(name)) show(...told.get(name))
 	// When it came, the device does not say.
 	if (last) call(name).then(data => at.textContent || data === null || show(data), () => {})
-	return row(name, help, make('div', {}, text, at))
+	return row(name, help, make('div', {}, text, at), ...(from && simulate ? hand(name, members?.key.oneOf) : []))
 }
 
 // Schedules
@@ -115,7 +132,7 @@ async function show() {
 	const shown = declared.map(([name, entry], index) => [name, entry, rights[index]]).filter(([, , { allowed }]) => allowed)
 	const simulate = 'simulate' in commands && await may('simulate')
 	list('hardware', shown.filter(([, entry]) => entry.value).map(([name, entry, { verbs }]) => hardware(name, entry, verbs?.set !== false, simulate)))
-	list('events', shown.filter(([, entry]) => entry.event).map(([name, entry]) => event(name, entry)))
+	list('events', shown.filter(([, entry]) => entry.event).map(([name, entry]) => event(name, entry, simulate)))
 	list('schedules', shown.filter(([, entry]) => entry.schedule).map(([name, entry, { verbs }]) => schedule(name, entry, verbs?.run)))
 }
 

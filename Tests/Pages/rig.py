@@ -32,6 +32,8 @@ dawn: {schedule: {at: "06:30"}, allow: {users: ["web:ann", "web:bob"]}}
 others: {event: {type: any}, allow: {users: ["web:bob"]}}
 push: {help: The push., value: {type: boolean, gpio: {line: GPIO17}}, allow: {users: ["web:ann"]}}
 lamp: {help: The lamp., value: {type: boolean, gpio: {line: GPIO27, output: true}, lease: connection}, set: {users: ["web:ann"]}}
+reader: {event: {reader: {device: usb-Reader-event-kbd}}, allow: {users: ["web:ann"]}}
+remote: {event: {keys: {device: usb-Remote-event-kbd, names: {KEY_PLAYPAUSE: play}}}, allow: {users: ["web:ann"]}}
 fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0}}, set: {users: [root]}, allow: {users: ["web:ann"]}}
 secret: {help: Nobody's., value: {type: string}, allow: {users: [root]}}
 """

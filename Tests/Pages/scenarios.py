@@ -822,7 +822,7 @@ def events_and_schedules(stage):
 
 
 def hardware(stage):
-    """Lines and lights as they are: a lamp is lit, a push is pressed by hand, and what one may not set has no control"""
+    """Lines and lights as they are: a lamp is lit, a push is pressed and a reader typed on by hand, and what one may not set has no control"""
     browser, rig = stage.browser, stage.rig
     item = "document.querySelector('#hardware [data-name={}]')"
     for page in ("", "state.html"):
@@ -843,6 +843,13 @@ def hardware(stage):
         browser.wait_text("#hardware [data-name=fan] .data", "40 %")
         assert not browser.value(item.format("fan") + ".querySelector('input')"), "ann may not set it"
         rig.call("fan", 0)
+        for card in ("0012345678", "0098765432"):
+            browser.type("#events [data-name=reader] input", card)
+            browser.keys("\ue007")
+            browser.wait_text("#events [data-name=reader] .data", card)
+            browser.wait("document.querySelector('#events [data-name=reader] input').value === ''")
+        browser.click("#events [data-name=remote] button")
+        browser.wait_text("#events [data-name=remote] .data", '{"key":"play","pressed":false}')
 
 
 def hanging_page(stage):
