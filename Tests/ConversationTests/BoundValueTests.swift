@@ -21,6 +21,7 @@ struct BoundValueTests {
         motor: {value: {type: boolean, gpio: {line: GPIO22, output: true}, lease: connection}}
         fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0, frequency: 25kHz}, clamp: true}}
         light: {value: {type: number, unit: "%", led: led0}}
+        sign: {value: {type: boolean, led: led2}}
         warmth: {value: {type: number, unit: "°C", sensor: {chip: cpu_thermal, input: temp1}, every: 100ms, step: 0.5}}
         """
 
@@ -168,11 +169,13 @@ struct BoundValueTests {
         #expect(bell?["hardware"]?.stringValue?.hasPrefix("the GPIO line ") == true)
         let words = try await daemon.client("explain", "bell").output
         #expect(words.hasPrefix("bell\n") && words.contains("boolean, read from the GPIO line GPIO17"), "\(words)")
+        #expect(try await daemon.client("explain", "sign").output.contains("sign [[200, 100, 200]]"))
+        #expect(try await daemon.client("explain", "light").output.contains("pattern") == false)
         let fan = try await client.value("explain", ["fan"]).objectValue?["value"]?.objectValue
         #expect(fan?["unit"] == "%" && fan?["minimum"] == 0 && fan?["maximum"] == 100 && fan?["input"] == nil)
         let findings = try await client.value("doctor", []).objectValue?["findings"]?.arrayValue ?? []
         let hardware = findings.compactMap(\.objectValue).first { $0["subject"] == "hardware" }
-        #expect(hardware?["state"] == "ok" && hardware?["says"]?.stringValue?.contains("6 values") == true)
+        #expect(hardware?["state"] == "ok" && hardware?["says"]?.stringValue?.contains("7 values") == true)
     }
 
     @Test func `a machine without them says what is missing, and serves the rest`() async throws {
