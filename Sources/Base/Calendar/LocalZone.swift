@@ -10,6 +10,8 @@ package struct LocalMoment: Sendable, Hashable {
     package let offset: Int
 
     package var hour: Int { secondOfDay / 3600 }
+    /// `2026-11-25 22:00`, with seconds where they are not 0.
+    package var text: String { "\(date) \(ScheduleRule.Moment.at(secondOfDay))" }
 }
 
 /// The time zone of this process, by libc: `TZ`, else /etc/localtime. Each call looks at them again, so a change is

@@ -1,11 +1,14 @@
-internal import Glibc
+package import Glibc
 
 /// The time of day, which anybody may set.
 package enum WallClock {
     /// Seconds since 1970.
-    package static var now: Double {
+    package static var now: Double { seconds(of: CLOCK_REALTIME) }
+
+    /// What a clock of clock_gettime(2) shows.
+    package static func seconds(of clock: clockid_t) -> Double {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -33,7 +33,6 @@ package enum ScheduleTable {
     /// `2026-11-25 22:00`, from milliseconds since 1970.
     private static func time(_ value: JSONValue?) -> String? {
         guard let milliseconds = value?.integerValue else { return nil }
-        let moment = LocalZone().moment(at: milliseconds / 1000)
-        return "\(moment.date) \(ScheduleRule.Moment.at(moment.secondOfDay))"
+        return LocalZone().moment(at: milliseconds / 1000).text
     }
 }

@@ -197,7 +197,7 @@ struct PythonText {
 
     private func method(_ command: TypedCommand, _ types: inout PythonTypes) -> String {
         let start = command.name.capitalizedName
-        let parameters = command.parameters ?? [Self.unchecked]
+        let parameters = command.parameters ?? [TypedCommand.unchecked]
         let names = parameters.argumentNames(avoiding: Self.words)
         let required = (parameters.lastIndex { !$0.isOptional && !$0.repeats } ?? -1) + 1
         let arguments = zip(parameters, names).enumerated().map { index, declared in
@@ -223,13 +223,6 @@ struct PythonText {
 
             """
     }
-
-    /// The parameters of a handler, which nobody declares.
-    private static var unchecked: Parameter {
-        var parameter = Parameter("parameters", .any)
-        (parameter.isOptional, parameter.repeats) = (true, true)
-        return parameter
-    }
 }
 
 /// The types of a module of Python. Those of objects have names, and each stands behind those that it names.
@@ -243,12 +236,6 @@ struct PythonTypes {
         "ReadableSchedule",
         "Schedule", "Device",
     ]
-
-    private mutating func unique(_ name: String) -> String {
-        var name = name
-        while !used.insert(name).inserted { name += "_" }
-        return name
-    }
 
     mutating func type(_ declared: Parameter, _ name: String) -> String {
         let type = bareType(declared, name)
@@ -281,7 +268,7 @@ struct PythonTypes {
 
     private mutating func object(_ declared: Parameter, _ name: String) -> String {
         guard declared.isClosed, name.isIdentifier else { return "Dict[str, Any]" }
-        let name = unique(name)
+        let name = used.unique(name)
         var parts: [Bool: String] = [:]
         for member in declared.members.compactMap(\.declared) {
             let type = type(member, name + (member.name.isIdentifier ? member.name.capitalizedName : "Member"))

@@ -285,7 +285,7 @@ struct SwiftText {
 
     private func function(_ command: TypedCommand, _ types: inout SwiftTypes) -> String {
         let start = command.name.capitalizedName
-        let parameters = command.parameters ?? [Self.unchecked]
+        let parameters = command.parameters ?? [TypedCommand.unchecked]
         let names = parameters.argumentNames(avoiding: ["timeout"])
         var (arguments, sent, others) = ([String](), [String](), "")
         for (parameter, name) in zip(parameters, names) {
@@ -313,12 +313,5 @@ struct SwiftText {
                 }
 
             """
-    }
-
-    /// The parameters of a handler, which nobody declares.
-    private static var unchecked: Parameter {
-        var parameter = Parameter("parameters", .any)
-        (parameter.isOptional, parameter.repeats) = (true, true)
-        return parameter
     }
 }

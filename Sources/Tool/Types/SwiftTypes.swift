@@ -55,12 +55,6 @@ struct SwiftTypes {
         "Duration", "String", "Int64", "Double", "Bool", "Void", "Sendable", "Any", "Self", "Type", "Protocol",
     ]
 
-    private mutating func unique(_ name: String) -> String {
-        var name = name
-        while !used.insert(name).inserted { name += "_" }
-        return name
-    }
-
     mutating func type(_ declared: Parameter, _ name: String) -> SwiftType {
         let type = bareType(declared, name)
         return declared.isOptional && !["JSONValue", "Void"].contains(type.name) ? type.optional : type
@@ -82,7 +76,7 @@ struct SwiftTypes {
 
     private mutating func choice(_ names: [String], _ name: String) -> SwiftType {
         guard name.isIdentifier else { return .scalar("String", "stringValue", "string") }
-        let type = unique(name)
+        let type = used.unique(name)
         text += "\n/// One of a few words.\npublic enum \(type): String, Sendable {\n"
         for (index, name) in names.enumerated() {
             let isName = name.isIdentifier && name != "_"
@@ -98,7 +92,7 @@ struct SwiftTypes {
 
     /// A structure with the members that have names of Swift.
     private mutating func object(_ declared: Parameter, _ name: String) -> SwiftType {
-        let name = unique(name)
+        let name = used.unique(name)
         var members: [Member] = []
         var leftOut = ""
         for member in declared.members.compactMap(\.declared) {

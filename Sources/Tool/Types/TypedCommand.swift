@@ -27,6 +27,13 @@ struct TypedCommand {
     /// Of a value, an event or a schedule: whether the caller may set, post or run it.
     let isChangeable: Bool
 
+    /// The parameters of a handler, which nobody declares.
+    static var unchecked: Parameter {
+        var parameter = Parameter("parameters", .any)
+        (parameter.isOptional, parameter.repeats) = (true, true)
+        return parameter
+    }
+
     /// Commands that the words `on`, `handle` and `post` of the clients make.
     private static let wordsOfClients: Set = [
         // A member of that name would be the kind of the object in JavaScript.
@@ -165,5 +172,14 @@ extension [Parameter] {
             guard parameter.name.isIdentifier else { return "parameter\(index)" }
             return words.contains(parameter.name) ? "\(parameter.name)_" : parameter.name
         }
+    }
+}
+
+extension Set<String> {
+    /// Takes a name, or where it is taken the next one with lines behind it.
+    mutating func unique(_ name: String) -> String {
+        var name = name
+        while !insert(name).inserted { name += "_" }
+        return name
     }
 }

@@ -31,7 +31,7 @@ package struct LocalRequests: Sendable {
         case .list: return .answer(list(on: page))
         case .run(let action):
             let text = try desk.text(of: action, on: page)
-            let site = try site(action, page)
+            let site = try desk.checkIsAllowed(action, on: page)
             try check(text, "Action.js", desk.file(action).path)
             let body = ActionScript.run(text, on: site, token: request.token, in: .browser)
             return .answer(.string(ActionScript.program(body)))
@@ -39,7 +39,7 @@ package struct LocalRequests: Sendable {
             try desk.checkIsAllowed(action, on: page)
             return .answer(.string(ActionScript.program(ActionScript.finalize(argument, token: request.token))))
         case .evaluate(let action, let text):
-            let site = try site(action, page)
+            let site = try desk.checkIsAllowed(action, on: page)
             try check(text, "script", "the script")
             return .answer(.string(ActionScript.page(text, on: site)))
         case .call(let action, let command, let message):
@@ -47,10 +47,10 @@ package struct LocalRequests: Sendable {
             return .call(command: command, message: message)
         case .scripts(let action): return .answer(try scripts(of: action, on: page))
         case .save(let action, let name, let text):
-            try desk.state.save(text, as: name, of: action, on: site(action, page))
+            try desk.state.save(text, as: name, of: action, on: desk.checkIsAllowed(action, on: page))
             return .answer(try scripts(of: action, on: page))
         case .ended(let action, let state, let message):
-            let site = try site(action, page)
+            let site = try desk.checkIsAllowed(action, on: page)
             return .post(event: ActionEvent.name, data: ActionEvent.data(action, site, "browser", state, message))
         }
     }
@@ -69,15 +69,8 @@ package struct LocalRequests: Sendable {
     }
 
     private func scripts(of action: String, on page: WebOrigin?) throws(CommandError) -> JSONValue {
-        let site = try site(action, page)
+        let site = try desk.checkIsAllowed(action, on: page)
         return desk.state.scripts().json(of: action, on: site)
-    }
-
-    /// The site of an action, if it may run there.
-    private func site(_ action: String, _ page: WebOrigin?) throws(CommandError) -> WebOrigin {
-        try desk.checkIsAllowed(action, on: page)
-        guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
-        return page
     }
 
     private func check(_ text: String, _ source: String, _ path: String) throws(CommandError) {

@@ -72,9 +72,10 @@ package struct ActionLibrary: Sendable {
     /// The path of its Action.js; throws `notFound`.
     package func path(of name: String) throws(CommandError) -> String { try file(name).path }
 
-    package func checkIsAllowed(_ name: String, on page: WebOrigin?) throws(CommandError) {
+    @discardableResult
+    package func checkIsAllowed(_ name: String, on page: WebOrigin?) throws(CommandError) -> WebOrigin {
         guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
-        guard !state.rules().all.allows(name, on: page) else { return }
+        guard !state.rules().all.allows(name, on: page) else { return page }
         let remedy = "«quickconnect action enable \(name) \(page)» allows it"
         throw CommandError(.denied, "the action '\(name.prefix(100))' is not allowed on \(page); \(remedy)")
     }

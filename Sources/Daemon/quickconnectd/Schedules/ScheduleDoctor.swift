@@ -38,26 +38,22 @@ struct ScheduleDoctor: Examined {
         }
         guard findings.isEmpty else { return findings }
         let count = "\(trouble.count) schedule\(trouble.count == 1 ? "" : "s")"
-        let next = trouble.next.map { "; the next is \($0.name), at \(Self.text($0.at))" } ?? "; none is planned"
+        let next =
+            trouble.next.map { "; the next is \($0.name), at \(LocalZone().moment(at: $0.at).text)" }
+            ?? "; none is planned"
         return [Finding(Self.subject, .ok, count + next)]
     }
 
     private func clock(_ trouble: Scheduler.Condition) -> Finding {
-        let clock = "the clock says \(Self.text(Scheduler.timeOfDay()))"
+        let clock = "the clock says \(LocalZone().moment(at: Scheduler.timeOfDay()).text)"
         guard let newest = trouble.newest else {
             let says = "\(clock), which cannot be right; schedules wait until it is set"
             return Finding(Self.subject, .warning, says, fix: "sudo timedatectl set-ntp true", inspect: "timedatectl")
         }
         let says = """
-            \(clock), and has shown \(Self.text(newest.time)) before; schedules wait until it is set. If it is right now: stop \
+            \(clock), and has shown \(LocalZone().moment(at: newest.time).text) before; schedules wait until it is set. If it is right now: stop \
             the daemon, delete \(newest.path), and start it again
             """
         return Finding(Self.subject, .warning, says, inspect: "timedatectl")
-    }
-
-    /// `2026-11-25 22:00`, with seconds where they are not 0, by local time.
-    private static func text(_ seconds: Int64) -> String {
-        let moment = LocalZone().moment(at: seconds)
-        return "\(moment.date) \(ScheduleRule.Moment.at(moment.secondOfDay))"
     }
 }

@@ -27,7 +27,7 @@ package final class MQTTClient {
     private var happened: [Event] = []
 
     /// User properties beyond this number are ignored.
-    private static let maxProperties = 16
+    fileprivate static let maxProperties = 16
     private static let isReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawInt
 
     /// Prepares a client; ``connect()`` is what connects.
@@ -241,11 +241,7 @@ extension MQTTMessage {
             responseTopic: properties.text(MQTT_PROP_RESPONSE_TOPIC),
             correlationData: properties.bytes(MQTT_PROP_CORRELATION_DATA),
             expirySeconds: properties.number(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL),
-            userProperties: properties.pairs(atMost: MQTTClient.propertyLimit)
+            userProperties: properties.pairs(atMost: MQTTClient.maxProperties)
         )
     }
-}
-
-extension MQTTClient {
-    fileprivate static var propertyLimit: Int { maxProperties }
 }

@@ -45,14 +45,11 @@ package struct ProcedureFolders: Sendable {
         }
     }
 
-    /// Larger files are refused.
-    static let maximumBytes = 1 << 20
-
     /// A procedure's file.
     package typealias File = FileLayers<Place>.File
 
     private var layers: FileLayers<Place> {
-        let kind = FileLayers<Place>.Kind("procedure", maximumBytes: Self.maximumBytes) { name in
+        let kind = FileLayers<Place>.Kind("procedure", maximumBytes: ProcedureSettings.fileBytes) { name in
             ProcedureName.isName(name) ? nil : "a procedure's name has letters, digits, _ and -"
         }
         return FileLayers(Place.allCases.map { ($0, path(of: $0)) }, kind)
@@ -88,7 +85,7 @@ package struct ProcedureFolders: Sendable {
             let file = qc_open_beneath(root, String(name.dropFirst(4)), O_RDONLY | O_NONBLOCK, 0)
             if file == -ENOENT { continue }
             guard file >= 0 else { throw Unreadable(description: "\(name): \(SystemCallError.text(-file))") }
-            switch FileText.read(descriptor: file, maximumBytes: Self.maximumBytes) {
+            switch FileText.read(descriptor: file, maximumBytes: ProcedureSettings.fileBytes) {
             case .success(let text): return ("\(path(of: place))/\(name)", text)
             case .failure(let problem): throw Unreadable(description: "\(name) \(problem.message)")
             }

@@ -2,6 +2,7 @@ internal import JSON
 internal import JavaScriptCore
 internal import Linux
 internal import QuickConnect
+internal import QuickConnectClient
 
 /// One run of a procedure, in a fresh context, from its text to its answer.
 final class ProcedureRun {
@@ -46,7 +47,7 @@ final class ProcedureRun {
         _ arguments: String,
         _ finish: (_ returned: JSValue, JSContext, _ helpers: JSValue) throws(JSError) -> Answer
     ) throws(ProcedureError) -> Answer {
-        let file = try find(name)
+        guard let file = folders.file(name) else { throw ProcedureError(.notFound, folders.missing(name).message) }
         guard let context = JSContext(virtualMachine: machine) else {
             throw ProcedureError(.unavailable, "there is not enough memory for one more procedure")
         }
@@ -62,12 +63,6 @@ final class ProcedureRun {
         } catch {
             throw explain(error)
         }
-    }
-
-    private func find(_ name: String) throws(ProcedureError) -> ProcedureFolders.File {
-        if let file = folders.file(name) { return file }
-        let question = NearestNames.question(name, among: folders.files().files.map(\.name))
-        throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'\(question)")
     }
 
     /// Sets up the environment of procedures in the context.

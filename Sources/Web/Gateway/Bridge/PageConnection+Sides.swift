@@ -15,7 +15,7 @@ final class ConnectionSide: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
-    func channelWritabilityChanged(context: ChannelHandlerContext) { connection.mayBeWritten() }
+    func channelWritabilityChanged(context: ChannelHandlerContext) { connection.proceed() }
     func channelInactive(context: ChannelHandlerContext) { gone() }
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -98,7 +98,7 @@ final class PageConnection: Worker {
     }
 
     /// After input: now or in its turn.
-    private func proceed() {
+    func proceed() {
         guard state != .over else { return }
         fair.turns.begin(self)
         updateReading()
@@ -258,8 +258,6 @@ final class PageConnection: Worker {
         fair.holdings.trimLater()
         ended(self)
     }
-
-    func mayBeWritten() { proceed() }
 
     // MARK: From the daemon
 

@@ -112,11 +112,7 @@ enum TextCheck {
     }
 
     /// What this process has taken so far.
-    private static var seconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    private static var seconds: Double { WallClock.seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 }
 
 extension MacroError {
