@@ -20,9 +20,8 @@ final class ConnectionHandler: ChannelOwner {
     static let maxDeliveries = 256
     static let smallRead = 512
     static let maxLastReads = 16
-    /// Bytes that take about as long to process as a connection takes to close.
+    /// Some calls, of which many gone clients may leave so much.
     private static let littleRest = 4 << 10
-    private static let lastTurn = LoopSpan.microseconds(50)
     static let pauseMark = 256 << 10
     static let resumeMark = 64 << 10
     static let flushMark = 64 << 10
@@ -66,8 +65,8 @@ final class ConnectionHandler: ChannelOwner {
     var inputHasEnded = false
     /// Whether the client is gone, and input is left to process.
     private(set) var isGone = false
-    /// For whom it is counted that its input is processed after its client has gone.
-    private var inputKeeper: Owner?
+    /// For whom it is counted that its input is processed after its client has gone, and whether it is little.
+    private var inputKeeper: (owner: Owner, isLittle: Bool)?
     /// What is left to do after an end.
     private var ending: ConnectionEnd?
     var hasReceived = false
@@ -137,19 +136,10 @@ final class ConnectionHandler: ChannelOwner {
         guard self.connection != nil else { return }
         // The rest is kept here, and not the descriptor for as long as others have their turns.
         takeRest()
-        inputKeeper = resources.keepInput(of: connection)
-        guard inputKeeper != nil else { return workOnLittleRest() }
+        let isLittle = input.count <= Self.littleRest && batch == nil
+        guard resources.keepsInput(of: connection, isLittle: isLittle) else { return shut() }
+        inputKeeper = (connection.owner, isLittle)
         if !isBusy { waitForTurn(isBusy: true) }
-    }
-
-    /// Processes what its client sent last, where its user's share is used up: a little at once, so that a call is heard also
-    /// while others have their turns, and no more.
-    private func workOnLittleRest() {
-        if input.count <= Self.littleRest, batch == nil {
-            let begin = LoopTime.now()
-            resources.busy.count(work(until: begin + Self.lastTurn) - begin)
-        }
-        shut()
     }
 
     /// Reads what the kernel has of a client that is gone, and closes the socket.
@@ -193,7 +183,7 @@ final class ConnectionHandler: ChannelOwner {
         loseOutput()
         channel?.close()
         channel = nil
-        if let inputKeeper { resources.endInput(of: inputKeeper) }
+        if let (owner, isLittle) = inputKeeper { resources.endInput(of: owner, isLittle: isLittle) }
         inputKeeper = nil
         leave()
         end()

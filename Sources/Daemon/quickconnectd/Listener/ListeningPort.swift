@@ -11,10 +11,15 @@ final class ListeningPort: DescriptorWatcher {
     private let shortage: (_ reason: String) -> Void
     private let accept: (_ descriptor: Int32) -> Void
     private var isClosed = false
+    private var lastReady = LoopTime.now()
 
     private static let pause = LoopSpan.milliseconds(200)
     /// How many connections are taken between two looks at the others: for each the kernel is asked who it is, in some files.
     private static let maxAtOnce = 4
+    /// As long as others have dear calls the share of the time that is for newcomers, or those behind a thousand that come
+    /// and go would wait for a call of each.
+    private static let share: Int64 = 4
+    private static let mostAtOnce: Int64 = 4_000_000
 
     /// - Parameters:
     ///   - shortage: gets the reason why connections wait, once for each attempt.
@@ -34,7 +39,12 @@ final class ListeningPort: DescriptorWatcher {
     }
 
     func ready(_ readiness: Readiness) {
-        for _ in 0..<Self.maxAtOnce {
+        let begin = LoopTime.now()
+        let end = begin + .nanoseconds(min((begin - lastReady).nanoseconds / Self.share, Self.mostAtOnce))
+        lastReady = begin
+        var count = 0
+        while count < Self.maxAtOnce || .now() < end {
+            count += 1
             let connected = qc_accept(descriptor)
             guard connected < 0 else {
                 accept(connected)

@@ -16,6 +16,8 @@ final class LoopResources {
     let received = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     /// Of whom connections have input left to process though their clients are gone; of more, it is dropped.
     private var gone = Budget<Owner>(limit: 64, minimum: 2)
+    /// The same of those that have left little, such as one call.
+    private var goneWithLittle = Budget<Owner>(limit: 1024, minimum: 16)
     /// Events sent to connections since the start: a post to many is much work of one call.
     var deliveries = 0
     let loop: Loop
@@ -55,15 +57,18 @@ final class LoopResources {
     deinit { received.deallocate() }
 
     /// Asks whether the rest of what a client has sent before it went is still processed.
-    /// - Returns: for whom it is counted, until `endInput(of:)`; nil if it is not processed.
-    func keepInput(of connection: Connection) -> Owner? {
+    /// - Returns: whether it is; it is counted until `endInput(of:isLittle:)`.
+    func keepsInput(of connection: Connection, isLittle: Bool) -> Bool {
         let (caller, owner) = (connection.caller, connection.owner)
-        guard !memory.isUsedUp(by: caller), gone.take(1, for: owner, memory.share(of: caller)) else { return nil }
-        return owner
+        let share = memory.share(of: caller)
+        if isLittle { return goneWithLittle.take(1, for: owner, share) }
+        return !memory.isUsedUp(by: caller) && gone.take(1, for: owner, share)
     }
 
     /// What a client has sent before it went has been processed.
-    func endInput(of owner: Owner) { gone.add(-1, to: owner) }
+    func endInput(of owner: Owner, isLittle: Bool) {
+        if isLittle { goneWithLittle.add(-1, to: owner) } else { gone.add(-1, to: owner) }
+    }
 
     /// A buffer for the lines of one connection, which must return it.
     func takeBuffer() -> OutputBuffer { buffers.popLast() ?? OutputBuffer(capacity: 64 << 10) }
