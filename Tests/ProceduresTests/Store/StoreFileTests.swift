@@ -176,3 +176,27 @@ struct StoreFileTests {
         #expect(walk?["kind"] == "walk" && walk?["entries"] == 6)
     }
 }
+
+extension DataStore {
+    /// Runs `body` in one transaction.
+    func transaction(writesAtOnce: Bool = false, _ body: () throws -> Void) throws {
+        try begin(writesAtOnce: writesAtOnce)
+        do {
+            try body()
+            try commit()
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Moves the contents of the log into the file, except what is being read.
+    func checkpoint() throws { _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Limits the size of the file, like a full disk. For this connection only.
+    func setMaximumBytes(_ bytes: Int64) throws {
+        let size = try database.integer("PRAGMA page_size")
+        // A pragma takes no parameters.
+        _ = try database.value("PRAGMA max_page_count = \(max(1, bytes / max(1, size)))")
+    }
+}

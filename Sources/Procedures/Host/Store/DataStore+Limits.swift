@@ -64,14 +64,4 @@ extension DataStore {
         let statement = try database.statement("PRAGMA incremental_vacuum(500)")
         try statement.run([])
     }
-
-    /// Moves the contents of the log into the file, except what is being read.
-    package func checkpoint() throws(StoreError) { _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)") }
-
-    /// Limits the size of the file, like a full disk. For this connection only.
-    package func setMaximumBytes(_ bytes: Int64) throws(StoreError) {
-        let size = try database.integer("PRAGMA page_size")
-        // A pragma takes no parameters.
-        _ = try database.value("PRAGMA max_page_count = \(max(1, bytes / max(1, size)))")
-    }
 }

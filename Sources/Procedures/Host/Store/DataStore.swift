@@ -64,19 +64,6 @@ package final class DataStore {
     /// Whether a transaction is open. After some errors, such as a full disk, SQLite has rolled it back by itself.
     package var isInTransaction: Bool { database.isInTransaction }
 
-    /// Runs `body` in one transaction.
-    package func transaction<Value>(writesAtOnce: Bool = false, _ body: () throws -> Value) throws -> Value {
-        try begin(writesAtOnce: writesAtOnce)
-        do {
-            let value = try body()
-            try commit()
-            return value
-        } catch {
-            rollBack()
-            throw error
-        }
-    }
-
     // MARK: Entries
 
     /// Saves an entry under its id, or a new one.
