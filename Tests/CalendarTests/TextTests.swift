@@ -81,7 +81,7 @@ import Testing
             let date = CivilDate(dayNumber: day)
             let expected = [Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)]
             guard [date.year, date.month, date.day] == expected, date.dayNumber == day,
-                (date.weekday.index + 1) % 7 == Int(parts.tm_wday)
+                (CivilDate.weekdayIndex(of: day) + 1) % 7 == Int(parts.tm_wday)
             else {
                 Issue.record("\(day): \(date), not \(expected)")
                 return

@@ -48,8 +48,6 @@ package struct CivilDate: Sendable, Hashable, Comparable, CustomStringConvertibl
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    package var weekday: Weekday { Weekday.allCases[Self.weekdayIndex(of: dayNumber)] }
-
     /// `2026-02-03`.
     package var description: String {
         func padded(_ number: Int, _ width: Int) -> String {

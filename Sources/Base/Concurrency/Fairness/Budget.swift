@@ -24,10 +24,6 @@ package struct Budget<Peer: Hashable> {
     @inlinable
     package func used(by peer: Peer) -> Int { peers[peer] ?? 0 }
 
-    /// How many peers use something.
-    @inlinable
-    package var peerCount: Int { peers.count }
-
     /// The peers that use the most, the first one most of all.
     @inlinable
     package func largest(_ count: Int) -> [(peer: Peer, used: Int)] {
