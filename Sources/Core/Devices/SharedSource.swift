@@ -10,6 +10,9 @@ package protocol SharedSource: AnyObject, Sendable {
 
     var sharing: Sharing<Wish, Answer> { get }
 
+    /// The doctor's check of it.
+    var examination: WatchedExamination { get }
+
     var hasSubscribers: Bool { get }
 
     /// Opens the source and reads it until nobody wants it, or it must be opened again. On the thread: no step may take
@@ -126,12 +129,16 @@ extension SharedSource {
     }
 
     /// Closes the source for good; callers that wait get `cancelled`.
-    package func endSharing() async {
+    package func close() async {
         sharing.state.withLock { $0.isClosed = true }
         sharing.fail(CommandError(.cancelled, "the daemon is being stopped"))
         sharing.wake()
         await sharing.thread.end()
+        await examination.close()
     }
+
+    /// Does nothing: a caller that waits for a value causes no sound or motion that `stop` would end.
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) {}
 
     /// Reports that the thread is alive, and what it does next.
     /// - Returns: false if it was given up meanwhile.

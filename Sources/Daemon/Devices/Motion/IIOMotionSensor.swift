@@ -19,7 +19,7 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
 
     private let source: any MotionSource
     private let logger: Logger
-    private let examination: WatchedExamination
+    package let examination: WatchedExamination
     package let sharing: Sharing<Void, Acceleration>
     private let shared = Mutex(State())
 
@@ -94,15 +94,6 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     /// `"measuring"`: the callers that wait for a value. Subscribers are listed under `"watched"`.
     package func state() -> JSONObject {
         ["measuring": .array(sharing.wishes.map { ["for": $0.caller.json] })]
-    }
-
-    /// Does nothing: a caller that waits for a value causes no sound or motion that `stop` would end.
-    package func stop(mayEnd: @Sendable (Caller) -> Bool) {}
-
-    /// Switches the sensor off; callers that wait get `cancelled`.
-    package func close() async {
-        await endSharing()
-        await examination.close()
     }
 
     package func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examine()] }

@@ -11,7 +11,7 @@ internal import Synchronization
 package final class AvahiBrowser: ServiceBrowser, SharedSource, Examined {
     private let source: any ServiceSource
     private let logger: Logger
-    private let examination: WatchedExamination
+    package let examination: WatchedExamination
     package let sharing: Sharing<ServiceSearch, [NearbyService]>
     /// The services found for each active search.
     private let found = Mutex<[ServiceSearch: Found]>([:])
@@ -74,14 +74,6 @@ package final class AvahiBrowser: ServiceBrowser, SharedSource, Examined {
         return ["browsing": .array(list)]
     }
 
-    /// Does nothing: a caller that looks for services causes no sound or motion that `stop` would end.
-    package func stop(mayEnd: @Sendable (Caller) -> Bool) {}
-
-    /// Ends the search; callers that wait get `cancelled`.
-    package func close() async {
-        await endSharing()
-        await examination.close()
-    }
     package func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examine()] }
 
     func examine() async -> Finding { await examination.finding() }
