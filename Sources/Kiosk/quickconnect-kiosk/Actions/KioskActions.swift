@@ -94,9 +94,8 @@ final class KioskActions {
     func choose(_ name: String, _ completion: @escaping ActionRun.Completion) {
         do throws(CommandError) {
             if let current { throw CommandError(.busy, "the action \(current.action) is under way") }
-            let page = site
-            let text = try desk.text(of: name, on: page)
-            guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
+            let text = try desk.text(of: name, on: site)
+            let page = try desk.checkIsAllowed(name, on: site)
             let path = try desk.path(of: name)
             let placing: ActionRun.Completion = { result in
                 completion(result.mapError { $0.placed(in: text, at: path) })
