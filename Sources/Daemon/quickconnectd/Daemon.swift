@@ -312,8 +312,6 @@ private struct BackgroundAccounts: UserAccounts {
     let accounts: SystemAccounts
     private let thread = SideThread<Void>("qc-accounts", wake: {})
 
-    init(accounts: SystemAccounts) { self.accounts = accounts }
-
     func caller(forUser name: String) async -> Caller? {
         let caller = Promise<Caller?>()
         thread.run(for: name) { caller.fulfil(accounts.caller(forUser: name)) }

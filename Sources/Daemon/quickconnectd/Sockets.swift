@@ -47,7 +47,7 @@ struct Sockets: Sendable {
         var own: [ListeningSocket] = []
         for socket in passed {
             if let index = settings.sockets.firstIndex(where: { $0.place == .systemd(socket.name) }) {
-                endpoints.append(.init(socket, rules[index]))
+                endpoints.append(.init(socket: socket, rule: rules[index]))
             } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
@@ -62,7 +62,7 @@ struct Sockets: Sendable {
             // folder.
             own.append(try ListeningSocket.bind(path: path, makesFolder: path == defaultSocket))
         }
-        return own.map { .init($0) } + endpoints
+        return own.map { .init(socket: $0) } + endpoints
     }
 
     /// The endpoint of a socket without an entry. After a typo in its name, a socket for guests must not allow
@@ -71,7 +71,7 @@ struct Sockets: Sendable {
         let name = socket.name
         report("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
         let place = SourceLocation.outside("no entry of 'sockets' has systemd: \(name)")
-        return .init(socket, SocketRule(name: name, commands: [], connections: 16, location: place))
+        return .init(socket: socket, rule: SocketRule(name: name, commands: [], connections: 16, location: place))
     }
 
     private func made(_ setting: SocketSetting, _ rule: SocketRule) throws -> UnixSocketListener.Endpoint? {
@@ -84,7 +84,7 @@ struct Sockets: Sendable {
                 throw Self.mistake("\(error); \(remedy)", at: group.location)
             }
         }
-        return UnixSocketListener.Endpoint(socket, rule)
+        return UnixSocketListener.Endpoint(socket: socket, rule: rule)
     }
 
     private static func mistake(_ text: String, at location: SourceLocation) -> ConfigurationMistakes {

@@ -13,8 +13,6 @@ struct CommandsBCO: WaitingBCO {
     private let last = LastAnswer()
     private static let many = 500
 
-    init(controller: FrontController) { self.controller = controller }
-
     /// The last answer: of a hundred clients nearly all get the same, and making it takes longer than all else in a call.
     private final class LastAnswer: Sendable {
         struct State: Sendable {

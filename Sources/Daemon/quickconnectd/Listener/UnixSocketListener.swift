@@ -14,11 +14,6 @@ final class UnixSocketListener: Sendable {
         var socket: ListeningSocket
         /// Nil: every command.
         var rule: SocketRule?
-
-        init(_ socket: ListeningSocket, _ rule: SocketRule? = nil) {
-            self.socket = socket
-            self.rule = rule
-        }
     }
 
     private let loop: Loop

@@ -28,31 +28,15 @@ package struct MQTTSession: Sendable {
     /// Its name at the broker. If two clients have the same one, the broker disconnects the older.
     package var client: String
     /// How long the broker keeps messages for an absent client, in seconds; 0: not at all.
-    package var expirySeconds: UInt32
+    package var expirySeconds: UInt32 = 0
     /// What the broker publishes when the client disappears without disconnecting, and how many seconds later.
     package var will: MQTTMessage?
-    package var willDelaySeconds: UInt32
+    package var willDelaySeconds: UInt32 = 0
     /// The largest packet that the broker may send.
-    package var packetBytes: UInt32
+    package var packetBytes: UInt32 = 16 << 20
     /// Seconds without a packet after which one is sent, so that both sides know that the other is there.
-    package var keepAliveSeconds: Int32
+    package var keepAliveSeconds: Int32 = 60
     /// How often libmosquitto is asked whether a ping is due. It sends one only when nothing was sent for the whole time, and a
     /// broker may end the connection after one and a half times that (MQTT 5.0, 3.1.2.10).
     var keepAlivePause: Duration { .milliseconds(max(1000, Int(keepAliveSeconds) * 250)) }
-
-    package init(
-        client: String,
-        expirySeconds: UInt32 = 0,
-        will: MQTTMessage? = nil,
-        willDelaySeconds: UInt32 = 0,
-        packetBytes: UInt32 = 16 << 20,
-        keepAliveSeconds: Int32 = 60
-    ) {
-        self.client = client
-        self.expirySeconds = expirySeconds
-        self.will = will
-        self.willDelaySeconds = willDelaySeconds
-        self.packetBytes = packetBytes
-        self.keepAliveSeconds = keepAliveSeconds
-    }
 }

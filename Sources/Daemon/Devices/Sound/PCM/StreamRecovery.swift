@@ -60,16 +60,10 @@ struct StreamRecovery {
 /// ALSA's `null` and `file` plugins take any amount of sound at once. With this clock, sound takes as long on them as
 /// on a loudspeaker.
 struct Pacer {
-    private let start: SuspendingClock.Instant
-    private let rate: Int
-    private let lead: Int
-
-    /// - Parameter lead: frames that may be written ahead of the clock.
-    init(start: SuspendingClock.Instant, rate: Int, lead: Int) {
-        self.start = start
-        self.rate = rate
-        self.lead = lead
-    }
+    let start: SuspendingClock.Instant
+    let rate: Int
+    /// Frames that may be written ahead of the clock.
+    let lead: Int
 
     /// The number of frames that the clock has passed.
     func elapsed(at now: SuspendingClock.Instant) -> Int {
