@@ -75,6 +75,31 @@ struct AnswerTests {
         #expect(try await script.end() == 0)
     }
 
+    @Test func `a connection that is lost in the middle of a turn ends no script`() async throws {
+        let daemon = try TinyDaemon()
+        let script = try ScriptThread(
+            """
+            quickconnect.on('news', number => {
+                if (number === 2) try { makeCallSync('slow') } catch (error) {}
+                if (number === 4) makeCall('unsubscribe')
+            })
+            """,
+            daemon: daemon
+        )
+        _ = try await daemon.answerNext()
+        daemon.send(
+            #"{"handlerName":"news","data":1}"#,
+            #"{"handlerName":"news","data":2}"#,
+            #"{"handlerName":"news","data":3}"#
+        )
+        #expect(try await daemon.nextMessage()["handlerName"] == "slow")
+        daemon.hangUp()
+        #expect(try await daemon.answerNext()["data"] == ["news"])
+        daemon.send(#"{"handlerName":"news","data":4}"#)
+        #expect(try await daemon.answerNext()["handlerName"] == "unsubscribe")
+        #expect(try await script.end() == 0)
+    }
+
     @Test func `a new connection is told of each subscription once, and of none that was taken back`() async throws {
         let daemon = try TinyDaemon()
         let script = try ScriptThread(

@@ -33,8 +33,8 @@
         const end = Date.now() + turnTime
         let step = 1
         do {
-            const stop = Math.min(next + step, messages.length)
-            while (next < stop) host.dispatch(messages[next++])
+            // A call that waits may find the connection lost, which takes messages away (forgetCalls).
+            for (let left = step; left > 0 && next < messages.length; left--) host.dispatch(messages[next++])
             step = Math.min(2 * step, maxStep)
         } while (next < messages.length && Date.now() < end)
     }
