@@ -28,12 +28,22 @@ struct NearlyEventTests {
             }
             // On a list, the slip is named instead of a line that would allow it.
             let place = SourceLocation(file: "quickconnectd.yaml", line: 3, column: 5)
-            let rule = SocketRule(name: "g", commands: ["subscribe", "doorbell"], connections: 1, location: place)
+            let rule = SocketRule(
+                name: "g",
+                commands: ["subscribe", "doorbell", "parcel", "parcels"],
+                connections: 1,
+                location: place
+            )
             let guest = daemon.connect(uid: 0, rule: rule)
-            guest.send(#"{"handlerName":"subscribe","data":["dorbell"],"callbackId":"1"}"#)
-            let refused = await guest.next()
-            let asked = #""message":"the event 'dorbell': nobody declares it, did you mean 'doorbell'?","#
-            #expect(refused.contains(asked) && !refused.contains("allow"), "\(refused)")
+            for (name, meant) in [("dorbell", "doorbell"), ("parcle", "parcel")] {
+                guest.send(#"{"handlerName":"subscribe","data":["\#(name)"],"callbackId":"1"}"#)
+                let refused = await guest.next()
+                let asked = #""message":"the event '\#(name)': nobody declares it, did you mean '\#(meant)'?","#
+                #expect(refused.contains(asked) && !refused.contains("allow"), "\(refused)")
+            }
+            // What is listed is meant.
+            guest.send(#"{"handlerName":"subscribe","data":["parcel"],"callbackId":"1"}"#)
+            #expect(await guest.next().contains(#""responseData":null"#))
             // Of a command's name nothing is known to be wrong, and 'door' may be anything.
             for name in ["doorbell", "hello", "door"] { #expect(await answer(name) == .null, "\(name)") }
         }

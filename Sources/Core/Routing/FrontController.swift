@@ -181,13 +181,18 @@ public final class FrontController: Sendable {
         }
     }
 
-    /// The declared events with nearly the name of one that nobody declares, of those that a caller may have.
+    /// The events with nearly the name of one that nobody declares, of those that a caller may have: declared ones, and what
+    /// the list of its socket has that is no command.
     func nearestEvents(_ name: String, for caller: Caller, by rule: SocketRule?) -> [String] {
         let table = currentTable
         guard table[name] == nil, !DaemonEvents.names.contains(name) else { return [] }
         let declared = table.nearest(name).filter { table[$0]?.kind != .stack }
-        return NearestNames.find(name, among: DaemonEvents.names + declared)
-            .filter { refusal(ofEvent: $0, for: caller, by: rule) == nil }
+        let listed = rule?.commands.map(\.text).filter { table[$0] == nil } ?? []
+        return NearestNames.find(
+            name,
+            among: Set(DaemonEvents.names + declared + (listed.contains(name) ? [] : listed))
+        )
+        .filter { refusal(ofEvent: $0, for: caller, by: rule) == nil }
     }
 
     /// Why a caller may not answer for a handler; nil if it may.
