@@ -12,7 +12,7 @@ export interface CallError extends Error {
 	[member: string]: unknown
 }
 
-export type State = 'idle' | 'connecting' | 'connected' | 'waiting' | 'closed'
+export type State = 'idle' | 'connecting' | 'connected' | 'waiting' | 'loggedOut' | 'closed'
 
 /** What a handler is told of a call, besides its data. */
 export interface HandlerCall {
@@ -54,6 +54,8 @@ export interface Client extends Bridge {
 	makeCall(command: string, message?: unknown): Answer
 	/** Calls a command with these parameters; the reply goes to the promise alone. */
 	call(command: string, ...parameters: unknown[]): Answer
+	/** The same, but after `timeout` milliseconds it is rejected with `timeout`: it is not sent any more, or cancelled where it has been. */
+	callWith(options: { timeout?: number }, command: string, ...parameters: unknown[]): Answer
 	/** Calls `listener` for each event of that name, until the function that it gives is called. */
 	on(name: string, listener: (value: any, name: string) => void, options?: object): Promise<() => Promise<unknown>>
 	/** Answers the calls to a handler with what `answer` returns or throws, until `removeHandler(name)`. */
@@ -100,6 +102,7 @@ export default quickconnect
 
 export const makeCall: Client['makeCall']
 export const call: Client['call']
+export const callWith: Client['callWith']
 export const on: Client['on']
 export const handle: Client['handle']
 export const value: Client['value']

@@ -24,6 +24,12 @@ function needsFunction(what, run) {
 	if (typeof run !== 'function') throw new TypeError(`${what} needs a function, not ${run}`)
 }
 
+function unlessSettled(promise, time, run) {
+	const timer = setTimeout(run, time), end = () => clearTimeout(timer)
+	promise.then(end, end)
+	return promise
+}
+
 function guarded(run, ...values) {
 	try {
 		run(...values)
@@ -63,7 +69,13 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		each.onopen = () => socket === each && opened()
 		each.onmessage = ({ data }) => socket === each && String(data).split('\n').forEach(line => line && receive(line))
 		each.onerror = nothing // `close` follows.
-		each.onclose = () => lost(each)
+		each.onclose = () => {
+			lost(each)
+			// The WebSocket does not tell whether one is logged out.
+			if (heardAt && WebSocket === scope.WebSocket) fetch(new URL('session', client.base)).then(({ status }) => {
+				if (status === 401 && state === 'waiting') watchers.size ? tell('loggedOut') : location.reload()
+			}, nothing)
+		}
 	}
 
 	function opened() {
@@ -100,8 +112,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	function wake() {
 		delay = impatience
 		if (!isOpen) return state === 'idle' || open()
-		const dead = setTimeout(drop, patience, socket)
-		ask('ping', [], true).then(() => clearTimeout(dead), () => clearTimeout(dead))
+		const each = socket
+		unlessSettled(ask('ping', [], true), patience, () => drop(each))
 	}
 
 	const ticker = setInterval(() => {
@@ -146,12 +158,16 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	function pump() {
-		for (const [id, call] of waiting) {
+		for (const id of waiting.keys()) {
 			if (!isOpen || underWay.size >= 1000) return
-			waiting.delete(id)
-			queued -= call.line.length
-			send(id, call)
+			send(id, take(id))
 		}
+	}
+
+	function take(id) {
+		const call = waiting.get(id)
+		if (waiting.delete(id)) queued -= call.line.length
+		return call
 	}
 
 	function makeCall(command, message) {
@@ -389,8 +405,18 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	const call = (command, ...parameters) => ask(command, parameters)
+
+	function callWith({ timeout }, command, ...parameters) {
+		const promise = ask(command, parameters), { id } = promise
+		return timeout >= 0 ? unlessSettled(promise, timeout, () => {
+			const call = take(id) || underWay.get(id)
+			if (underWay.has(id)) ask('cancel', [id], true).catch(nothing)
+			fail(call, 'timeout', `${command} was not answered within ${timeout} ms`)
+		}) : promise
+	}
+
 	const client = {
-		state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, handle, value, set, add, post, watch, wake, rest, close,
+		state, makeCall, handleRequest, handleJSONRequest, handleError, call, callWith, on, handle, value, set, add, post, watch, wake, rest, close,
 	}
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,

@@ -7,6 +7,6 @@ if (typeof document !== 'undefined') quickconnect.base = import.meta.url
 
 export default quickconnect
 export const {
-	connect, makeCall, call, on, handle, value, set, add, post, watch, wake, handleRequest, handleJSONRequest, handleError,
+	connect, makeCall, call, callWith, on, handle, value, set, add, post, watch, wake, handleRequest, handleJSONRequest, handleError,
 	mapCommandToValCF, mapCommandToBCF, mapCommandToVCF, mapCommandToECF, registerHandler, removeHandler, callHandler, bridge,
 } = quickconnect

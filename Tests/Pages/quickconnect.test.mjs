@@ -15,7 +15,7 @@ async function until(condition) {
 }
 
 // A device: what `answer(message, socket)` returns is the reply. Its sockets open at once, unless it is `away`.
-function device(answer = () => null) {
+function device(answer = () => null, scope) {
 	const all = []
 	class WebSocket {
 		constructor(url) {
@@ -39,14 +39,15 @@ function device(answer = () => null) {
 		away: false, all, get socket() { return all.at(-1) },
 		said: command => all.flatMap(({ lines }) => lines).filter(({ handlerName }) => handlerName === command),
 	}
-	device.client = connect({ url: 'ws://127.0.0.1:1/bridge', WebSocket })
+	if (scope) scope.WebSocket = WebSocket
+	device.client = connect({ url: 'ws://127.0.0.1:1/bridge', WebSocket, scope })
 	return device
 }
 
 const refused = (code, message = code) => ({ reply: { error: { code, message } } })
 
-test('it is smaller than 18 kB', () => {
-	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 18000)
+test('it is smaller than 19 kB', () => {
+	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 19000)
 })
 
 test('nothing connects before something is wanted', async () => {
@@ -340,6 +341,54 @@ test('a lost connection: calls under way fail, others, handlers and events go on
 	assert.deepEqual(each.all[1].lines.map(({ handlerName }) => handlerName), ['registerHandler', 'subscribe', 'echo'])
 	assert.deepEqual(each.all[1].lines[1].data, ['news', { all: true }])
 	client.close()
+})
+
+test('a call that waits longer than its timeout is never sent, one under way is cancelled', async () => {
+	const each = device(({ handlerName }) => handlerName === 'slow' ? undefined : null)
+	const { client } = each
+	each.away = true
+	await assert.rejects(client.callWith({ timeout: 5 }, 'motor', true), { code: 'timeout', cmd: 'motor' })
+	each.away = false
+	client.wake()
+	assert.equal(await client.callWith({ timeout: 10000 }, 'echo', 1), null)
+	await assert.rejects(client.callWith({ timeout: 5 }, 'slow'), { code: 'timeout' })
+	assert.equal(await client.callWith({}, 'echo', 2), null)
+	assert.deepEqual(each.said('motor'), [])
+	assert.deepEqual(each.said('cancel')[0].data, [each.said('slow')[0].callbackId])
+	each.socket.say({ responseId: each.said('slow')[0].callbackId, error: { code: 'cancelled', message: 'cancelled' } })
+	client.close()
+})
+
+test('a page that is logged out is loaded again, once, or tells its watcher', async () => {
+	const { fetch, location } = globalThis
+	let status = 200, reloads = 0
+	Object.assign(globalThis, { fetch: async () => ({ status }), location: { reload: () => reloads++ } })
+	for (const watches of [false, true]) {
+		const each = device(() => null, {}), { client } = each, states = []
+		client.base = 'http://127.0.0.1/'
+		if (watches) client.watch(state => states.push(state))
+		status = 200
+		await client.call('ping')
+		each.socket.close()
+		await until(() => each.all.length === 2 && client.state === 'connected')
+		assert.equal(reloads, 0)
+		each.away = true
+		status = 401
+		each.socket.close()
+		await until(() => watches ? states.at(-1) === 'loggedOut' : reloads)
+		client.close()
+		assert.equal(reloads, watches ? 0 : 1)
+		reloads = 0
+	}
+	const other = device(() => null, {})
+	other.client.base = 'http://127.0.0.1/'
+	other.away = true
+	other.client.call('ping').catch(() => {})
+	await until(() => other.client.state === 'waiting')
+	await turn()
+	assert.equal(reloads, 0, 'one that has never been connected is not')
+	other.client.close()
+	Object.assign(globalThis, { fetch, location })
 })
 
 test('it becomes more patient, and wakes at once when told to', async () => {

@@ -116,6 +116,12 @@ def logged_out_elsewhere(stage):
     token = stage.token("ann")
     stage.browser.open(link + "#token=" + token)
     stage.browser.wait("location.pathname === '/state.html'")
+    # One without a watcher goes to the log-in by itself.
+    stage.browser.open(stage.rig.url + "tests/plain.html")
+    stage.browser.run("return quickconnect.call('hello').then(() => fetch('/logout', {method: 'POST'})).then(() => null)")
+    stage.browser.wait("location.pathname === '/login.html' && location.search.includes('plain.html')")
+    stage.browser.open(f"{stage.rig.url}login.html?to=ann#token={token}")
+    stage.browser.wait("location.pathname === '/'")
     stage.who = "ann"
 
 
