@@ -12,9 +12,13 @@ internal import QuickConnect
 final class PagePresence {
     /// When anything came from the page last.
     var lastHeard = NIODeadline.now()
+    /// When the page's machine last took something.
+    private var lastTaken = NIODeadline.now()
 
     private static let pause = TimeAmount.seconds(2)
     private static let patience = TimeAmount.seconds(5)
+    /// A browser takes a long answer, or one event after the other, for a script that hangs, too.
+    private static let longestPatience = TimeAmount.seconds(30)
     private static let lines = [true, false].map { (isLeased: $0, line: Array(SocketRule.leaseLine($0).utf8)) }
 
     /// Whether something is leased to the page; nil: the daemon's line is to the page, and not to the gateway.
@@ -50,7 +54,9 @@ final class PagePresence {
     private func look() {
         guard isOpen() else { return }
         askKernel()
-        if NIODeadline.now() - lastHeard > Self.patience { return gone() }
+        let now = NIODeadline.now()
+        let isLate = answers && now - lastHeard > Self.longestPatience
+        if isLate || now - max(lastHeard, lastTaken) > Self.patience { return gone() }
         page.writeAndFlush(question, promise: nil)
         page.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in self?.look() }
     }
@@ -66,7 +72,7 @@ final class PagePresence {
         guard code == 0 else { return }
         let now = NIODeadline.now()
         let hasTakenMuch = taken >= self.taken &+ Self.muchTaken && (!answers || unsent > 0)
-        lastHeard = hasTakenMuch ? now : max(lastHeard, now - .milliseconds(Int64(silence)))
+        lastTaken = hasTakenMuch ? now : max(lastTaken, now - .milliseconds(Int64(silence)))
         self.taken = taken
     }
 }
