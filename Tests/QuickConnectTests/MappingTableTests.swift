@@ -150,6 +150,12 @@ struct MappingTableTests {
         )
         #expect(mistakes([declaration("lamp", [.view: ["Xyz"]])]) == "a.yaml:1:5: unknown command object 'Xyz'")
         #expect(mistakes([declaration("lamp", [.view: ["script:"]])]) == "a.yaml:1:5: unknown command object 'script:'")
+        for name in ["scipt:ring", "script: ring", "script :ring"] {
+            #expect(
+                mistakes([declaration("lamp", [.business: [name]])])
+                    == "a.yaml:1:5: unknown command object '\(name)', did you mean 'script:ring'?"
+            )
+        }
     }
 
     @Test("A command object under another phase than its own is a mistake")

@@ -26,6 +26,16 @@ struct HandlerUses: Sendable {
         return String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
+    /// What a mistyped `script:NAME` was meant to be: `scipt:ring`, or one with a space beside its colon. Nil if it is none.
+    static func meant(_ name: String) -> String? {
+        let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = parts[1].firstIndex(where: { $0 != " " }) else { return nil }
+        let word = parts[0].filter { $0 != " " } + ":"
+        guard !NearestNames.find(word, among: [prefix]).isEmpty else { return nil }
+        let meant = prefix + parts[1][first...]
+        return meant == name ? nil : meant
+    }
+
     /// Records that an entry uses a handler.
     mutating func add(_ handler: Located<String>, by command: String, _ answeredBy: AllowRule?, only: Bool) {
         uses[ByteName(handler.value), default: []].append(

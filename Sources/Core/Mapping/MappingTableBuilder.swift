@@ -264,8 +264,11 @@ public struct MappingTableBuilder {
             _ name: Located<String>,
             _ phase: Phase
         ) -> StepObject? {
-            guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
+            let meant = HandlerUses.meant(name.value)
+            let handler = meant == nil ? HandlerUses.handler(name.value) : nil
+            guard let object = handler.map(scripts) ?? catalog[name.value] else {
                 var question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
+                if let meant { question = NearestNames.question([meant]) }
                 if question.isEmpty, name.value.first?.isLowercase ?? false, !name.value.contains(":") {
                     question = "; a handler of a script is \"script:\(name.value)\""
                 }
