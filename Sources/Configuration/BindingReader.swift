@@ -177,6 +177,9 @@ extension YAMLFile {
             }
             return
         }
+        // A type that cannot be read is told already.
+        let type = node.mapping?.first { $0.key.text == "type" }?.value.text
+        guard value.parameter.kind.rawValue == type else { return }
         checkType(value.parameter.kind, of: binding, node)
         if binding.isOutput {
             completeOutput(&value, binding, hasDefault: names.contains("default"), node)

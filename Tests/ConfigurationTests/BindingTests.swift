@@ -142,6 +142,11 @@ struct BindingTests {
         #expect(found.contains { $0.hasPrefix("1:") && $0.contains(mistake) }, "\(found)")
     }
 
+    @Test func `an unknown type is the one mistake of a bound value`() throws {
+        let found = try mistakes("a: {value: {type: bool, gpio: {line: A, output: true}}}\n")
+        #expect(found.count == 1 && found[0].contains("did you mean 'boolean'?"), "\(found)")
+    }
+
     private static let wrongEvents: [(event: String, mistake: String)] = [
         ("{reader: {}}", "'reader' needs a 'device', as 'quickconnect hardware' shows it"),
         ("{reader: usb-A-event-kbd}", "'reader' must be a mapping"),
