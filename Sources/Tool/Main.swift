@@ -118,7 +118,11 @@ extension QuickConnectCommand {
         let known = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word = arguments.first, !word.hasPrefix("-"), !known.contains(word), word != "help" else { return }
         let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
-        let near = NearestNames.question(word, among: known)
+        var near = NearestNames.question(word, among: known)
+        // The one command of the daemon that every owner types.
+        if near.isEmpty, word != "reload", !NearestNames.find(word, among: ["reload"]).isEmpty {
+            near = ", did you mean «quickconnect call reload»?"
+        }
         let question = near.isEmpty ? "; did you mean «\(call)»?" : "\(near) To call the daemon: «\(call)»."
         throw ExitError(message: "there is no subcommand '\(word)'\(question)", status: ExitError.usageStatus)
     }

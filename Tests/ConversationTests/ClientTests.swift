@@ -112,6 +112,7 @@ struct ClientTests {
         (["playSound", "0"], "there is no subcommand 'playSound'; did you mean «quickconnect call playSound 0»?"),
         (["lamp", "it's on"], "did you mean «quickconnect call lamp 'it'\\''s on'»?"),
         (["evnts"], "did you mean 'events'? To call the daemon: «quickconnect call evnts»."),
+        (["relaod"], "did you mean «quickconnect call reload»? To call the daemon: «quickconnect call relaod»."),
     ])
     func `a command of the daemon without call is asked about`(words: [String], says: String) async throws {
         let daemon = try FakeDaemon { Self.echo($0) }
