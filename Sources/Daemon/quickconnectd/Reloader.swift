@@ -187,8 +187,11 @@ final class Reloader: Sendable {
         reloaded.warnings = warnings
         reloaded.restart = reread.map { changes(in: $0.settings) } ?? []
         changed.withLock { $0 = reloaded.restart }
-        if !reloaded.restart.isEmpty {
-            logger.notice("a restart takes up the changed settings: \(reloaded.restart.joined(separator: ", "))")
+        for (program, keys) in Dictionary(grouping: reloaded.restart, by: Settings.reader) {
+            let fix = ServiceManager.command("restart \(program)").map { "; \($0)" } ?? ""
+            logger.notice(
+                "a restart of \(program) takes up the changed settings: \(keys.joined(separator: ", "))\(fix)"
+            )
         }
         return reloaded
     }
