@@ -186,6 +186,23 @@ struct EntryKindTests {
         #expect(try mistakes(text).first == mistake)
     }
 
+    @Test(arguments: [
+        ("set: {groups: [\"web:editors\"]}", true), ("set: {users: [\"mqtt:ha\"]}", true),
+        // One may be in the other, and these have rights of their own.
+        ("set: {users: [\"web:ann\"]}", false), ("set: {groups: [\"web:editors\", \"web:home\"]}", false),
+        ("set: {users: [root]}", false), ("set: {users: [\"schedule:lamp\"]}", false),
+    ])
+    func `who may set and not call is warned of, with the line that lets them`(rule: String, isWarned: Bool) throws {
+        let entry = "lamp: {value: {type: boolean}, allow: {groups: [\"web:home\"]}, \(rule)}"
+        let found = try table(entry).warnings.map(\.description).filter { $0.contains("and not call it") }
+        #expect(found.count == (isWarned ? 1 : 0), "\(found)")
+        guard rule.contains("editors"), isWarned else { return }
+        #expect(
+            found[0].contains("«lamp: {allow: {groups: [web:home, web:editors]}}»"),
+            "\(found)"
+        )
+    }
+
     @Test func `a call that its schedule may not make is a mistake, with the line that allows it`() throws {
         let rules = """
             lamp: {value: {type: boolean}, set: {users: [root]}}

@@ -55,9 +55,24 @@ public struct AllowRule: Sendable, Hashable {
     /// allow the caller. Nil if it names too many to show.
     /// - Parameter keys: where in a file the rule stands.
     static func line(_ keys: String..., adding caller: Caller, to rule: AllowRule?) -> String? {
-        let users = NameList.whole((rule?.userNames ?? []) + [name(of: caller)], bytes: bytes)
-        guard let users, let groups = NameList.whole(rule?.groupNames ?? [], bytes: bytes) else { return nil }
-        let names = "{users: [\(users)]\(groups.isEmpty ? "" : ", groups: [\(groups)]")}"
+        line(keys, users: (rule?.userNames ?? []) + [name(of: caller)], groups: rule?.groupNames ?? [])
+    }
+
+    /// The end of a sentence: how to let those of another rule call the command, too.
+    func remedy(naming other: AllowRule, too command: String) -> String {
+        let users = userNames + other.userNames
+        guard let line = Self.line([command, "allow"], users: users, groups: groupNames + other.groupNames) else {
+            return "name them there, too"
+        }
+        return "the line «\(line)» in a file of the mappings folder would allow it"
+    }
+
+    private static func line(_ keys: [String], users: [String], groups: [String]) -> String? {
+        guard let users = NameList.whole(users, bytes: bytes), let groups = NameList.whole(groups, bytes: bytes) else {
+            return nil
+        }
+        let lists = [("users", users), ("groups", groups)].filter { !$0.1.isEmpty }.map { "\($0): [\($1)]" }
+        let names = "{\(lists.joined(separator: ", "))}"
         let entry = keys.reversed().reduce(names) { "{\(NameList.quoted($1.shortened)): \($0)}" }
         return String(entry.dropFirst().dropLast())
     }

@@ -2,11 +2,12 @@ internal import JSON
 
 extension MappingTable {
     /// Checks what the schedules call. Throws the mistakes: calls that would be refused each time.
-    /// - Returns: warnings of what is called and no file maps, and of rules that name schedules which no file declares.
+    /// - Returns: warnings of what is called and no file maps, and of rules that match nobody: they name schedules
+    ///   which no file declares, or those whom `allow` leaves out.
     public func checkPlannedCalls() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
         let mistakes = entries.compactMap { mistake(ofCallBy: $0) }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
-        return (entries.compactMap { warning(ofCallBy: $0) } + warningsOfRules).sorted()
+        return (entries.compactMap { warning(ofCallBy: $0) } + warningsOfRules + warningsOfUnreachableRules).sorted()
     }
 
     /// The schedules that rules name, and that would match nobody.
