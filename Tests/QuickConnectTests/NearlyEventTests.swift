@@ -30,7 +30,7 @@ struct NearlyEventTests {
             let place = SourceLocation(file: "quickconnectd.yaml", line: 3, column: 5)
             let rule = SocketRule(
                 name: "g",
-                commands: ["subscribe", "doorbell", "parcel", "parcels"],
+                commands: ["subscribe", "doorbell", "parcel"],
                 connections: 1,
                 location: place
             )
