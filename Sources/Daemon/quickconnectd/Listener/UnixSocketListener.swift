@@ -282,6 +282,8 @@ final class UnixSocketListener: Sendable {
         }
         for output in outputs { output.finish(within: Self.flushTime) }
         if !isEmpty { try? await closed.value() }
+        // What those have left who went in the middle of their calls: each call makes work for the loop, which ends without.
+        loop.execute { self.loop.turn = { false } }
     }
 
     private static let lastReplyTime = Duration.milliseconds(500)
