@@ -53,10 +53,14 @@ final class Reloader: Sendable {
         }
     }
 
-    /// A handler has come. If it is that of a program which has been started, this has read the settings, too.
+    /// A handler has come. If it is that of a program that has just been started, the program has read the settings.
     func note(_ handler: String, of caller: Caller) {
         guard let program = Self.programs[handler], let pid = caller.pid else { return }
         thread.runFirst {
+            // Where the mappings leave the name to anybody, a handler says nothing of the program.
+            guard caller.isPrivileged(ownUID: geteuid()) || caller.uid == self.accounts.uid(ofUser: program) else {
+                return
+            }
             // A program that connects anew has read nothing anew.
             guard self.taken.withLock({ $0[program]?.pid != pid }) else { return }
             let (settings, mistakes) = self.read()
