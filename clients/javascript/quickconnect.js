@@ -102,6 +102,7 @@ class Client {
   }
 
   #advice(error) {
+    if (error.message.includes('it is no socket')) return '';
     if (error.message.includes('EACCES')) return '; «quickconnect call ping» says who may connect';
     return this.#paths.length === 1
       ? `. Is the daemon of this socket running? To try one: «quickconnectd --simulate --socket ${this.#paths[0]}»`

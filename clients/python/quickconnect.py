@@ -120,6 +120,8 @@ class AsyncClient:
         raise ConnectionLost(f"no daemon answers: {'; '.join(failures)}")
 
     def _advice(self, error):
+        if "it is no socket" in error.message:
+            return ""
         if os.strerror(errno.EACCES) in error.message:
             return "; «quickconnect call ping» says who may connect"
         if len(self._paths) == 1:
