@@ -11,7 +11,8 @@ package enum UnixStreamSocket {
 
     /// A connection to a path.
     ///
-    /// A file or a folder refuses as the socket of a daemon that is gone does; here it is `ENOTSOCK`. connect(2) waits while the listener's backlog is full: with a stopped daemon, forever.
+    /// connect(2) waits while the listener's backlog is full: with a stopped daemon, forever. To it a file or a folder is as
+    /// the socket of a daemon that is gone; here that is `ENOTSOCK`.
     /// - Parameter deadline: when to give up with `ETIMEDOUT`; nil waits.
     package static func connect(
         to path: String,

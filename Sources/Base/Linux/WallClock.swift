@@ -3,9 +3,12 @@ package import Glibc
 /// The time of day, which anybody may set.
 package enum WallClock {
     /// Seconds since 1970.
-    package static var now: Double { seconds(of: CLOCK_REALTIME) }
+    package static var now: Double { KernelClock.seconds(of: CLOCK_REALTIME) }
+}
 
-    /// What a clock of clock_gettime(2) shows.
+/// The clocks of clock_gettime(2).
+package enum KernelClock {
+    /// What a clock shows.
     package static func seconds(of clock: clockid_t) -> Double {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -163,9 +163,15 @@ public struct CommandError: Error, Sendable, Equatable {
     }
 
     /// Where the script of a handler failed, `file:line:column`; nil if it gave no line.
-    package var place: String? {
-        guard let file = details["file"]?.stringValue, let line = details["line"]?.integerValue else { return nil }
-        return "\(file.shortened):\(line)\(details["column"]?.integerValue.map { ":\($0)" } ?? "")"
+    package var place: String? { Self.place(in: details) }
+
+    /// The same of the members of an error that has been received.
+    package static func place(in members: JSONObject) -> String? {
+        guard let file = members["file"]?.stringValue, let line = members["line"]?.integerValue else { return nil }
+        // What a path ends with tells the file.
+        let name =
+            file.utf8.count > 128 ? "…/\((file.split(separator: "/").last.map(String.init) ?? "").shortened)" : file
+        return "\(name):\(line)\(members["column"]?.integerValue.map { ":\($0)" } ?? "")"
     }
 
     /// The sentence, with the place of a script behind it.

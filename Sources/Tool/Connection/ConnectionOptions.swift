@@ -75,10 +75,7 @@ struct ConnectionOptions: ParsableArguments {
     /// The end of the program by an error reply, with the line of a script. A name that nobody knows may be in a file that was not read yet.
     func failure(_ error: ErrorReply) -> ExitError {
         var end = ExitError(error)
-        if let file = error.members["file"]?.stringValue, let line = error.members["line"]?.integerValue {
-            let column = error.members["column"]?.integerValue.map { ":\($0)" } ?? ""
-            end.message += "\n  \(file.escapingControls):\(line)\(column)"
-        }
+        if let place = CommandError.place(in: error.members) { end.message += "\n  \(place.escapingControls)" }
         if error.code == "unknownCommand" { end.message += unreadFiles.map { "\n\($0)" } ?? "" }
         return end
     }

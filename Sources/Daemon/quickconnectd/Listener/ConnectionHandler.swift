@@ -20,7 +20,7 @@ final class ConnectionHandler: ChannelOwner {
     static let maxDeliveries = 256
     static let smallRead = 512
     static let maxLastReads = 16
-    /// Some calls, of which many gone clients may leave so much.
+    /// How many bytes count as little of what a gone client has left: a call or a few.
     private static let littleRest = 4 << 10
     static let pauseMark = 256 << 10
     static let resumeMark = 64 << 10

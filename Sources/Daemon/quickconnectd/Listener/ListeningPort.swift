@@ -16,10 +16,10 @@ final class ListeningPort: DescriptorWatcher {
     private static let pause = LoopSpan.milliseconds(200)
     /// How many connections are taken between two looks at the others: for each the kernel is asked who it is, in some files.
     private static let maxAtOnce = 4
-    /// As long as others have dear calls the share of the time that is for newcomers, or those behind a thousand that come
-    /// and go would wait for a call of each.
-    private static let share: Int64 = 4
-    private static let mostAtOnce: Int64 = 4_000_000
+    /// While calls are dear, newcomers get a quarter of the time, at most 4 ms at once: behind a thousand connections that
+    /// come and go, one would wait for a call of each.
+    private static let timeShare: Int64 = 4
+    private static let maxTime = LoopSpan.milliseconds(4)
 
     /// - Parameters:
     ///   - shortage: gets the reason why connections wait, once for each attempt.
@@ -40,7 +40,8 @@ final class ListeningPort: DescriptorWatcher {
 
     func ready(_ readiness: Readiness) {
         let begin = LoopTime.now()
-        let end = begin + .nanoseconds(min((begin - lastReady).nanoseconds / Self.share, Self.mostAtOnce))
+        let time = (begin - lastReady).nanoseconds / Self.timeShare
+        let end = begin + .nanoseconds(min(time, Self.maxTime.nanoseconds))
         lastReady = begin
         var count = 0
         while count < Self.maxAtOnce || .now() < end {

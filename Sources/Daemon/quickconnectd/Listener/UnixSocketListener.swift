@@ -282,7 +282,7 @@ final class UnixSocketListener: Sendable {
         }
         for output in outputs { output.finish(within: Self.flushTime) }
         if !isEmpty { try? await closed.value() }
-        // What those have left who went in the middle of their calls: each call makes work for the loop, which ends without.
+        // Drops what gone clients have left: each of their calls gives the loop a job, and it ends when it has none.
         loop.execute { self.loop.turn = { false } }
     }
 

@@ -19,7 +19,8 @@ final class InternalCall: ConnectionOutput {
     }
 
     /// Makes the call.
-    /// - Parameter ended: is told the answer, or the error, whose details are the whole of it; on any thread, also before this returns.
+    /// - Parameter ended: is told the answer, or the error, whose details are all its members; on any thread, also before
+    ///   this returns.
     static func make(
         _ command: String,
         _ parameters: [JSONValue] = [],

@@ -112,7 +112,7 @@ enum TextCheck {
     }
 
     /// What this process has taken so far.
-    private static var seconds: Double { WallClock.seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+    private static var seconds: Double { KernelClock.seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 }
 
 extension MacroError {

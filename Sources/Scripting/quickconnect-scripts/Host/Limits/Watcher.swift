@@ -94,7 +94,7 @@ final class Watcher: Sendable {
                     turn: turn,
                     waits: waits.load(ordering: .relaxed),
                     began: now,
-                    cpu: WallClock.seconds(of: clock),
+                    cpu: KernelClock.seconds(of: clock),
                     waited: now
                 )
             }
@@ -103,7 +103,7 @@ final class Watcher: Sendable {
                 if let limit = passed(&seen, now) { return onLimit(limit) }
             }
             if ProcessFile.residentBytes(of: "self") > limits.memoryBytes { return onLimit(.memory) }
-            if share.isExceeded(at: now, cpu: WallClock.seconds(of: CLOCK_PROCESS_CPUTIME_ID)) {
+            if share.isExceeded(at: now, cpu: KernelClock.seconds(of: CLOCK_PROCESS_CPUTIME_ID)) {
                 return onLimit(.share)
             }
             sleep(turn, isIdle: now - lastActive > Self.timeout)
@@ -113,7 +113,7 @@ final class Watcher: Sendable {
     /// The limit that the current turn has exceeded.
     private func passed(_ seen: inout Observation, _ now: ContinuousClock.Instant) -> Limit? {
         // The engine's own limit should come first, because it knows the line.
-        if WallClock.seconds(of: clock) - seen.cpu > limits.cpuSeconds + 0.1 { return .cpuTime }
+        if KernelClock.seconds(of: clock) - seen.cpu > limits.cpuSeconds + 0.1 { return .cpuTime }
         let waits = waits.load(ordering: .relaxed)
         if waitDepth.load(ordering: .relaxed) > 0 || waits != seen.waits { (seen.waited, seen.waits) = (now, waits) }
         if now - seen.began > .seconds(limits.handlerSeconds + 1), isHandlerCall() { return .handlerTime }
