@@ -1,6 +1,6 @@
 import Fuzzer
 import JSON
-import QuickConnect
+@testable import QuickConnect
 import Synchronization
 
 /// A connection, its client, and what must hold for them.
@@ -41,7 +41,7 @@ final class SessionClient {
         work {
             line.withUnsafeBufferPointer { line in
                 guard line.count <= SessionDaemon.limits.lineBytes else {
-                    return connection.receive(OverlongLine(line))
+                    return skip(OverlongLine(line))
                 }
                 expect(line)
                 receive(line)
@@ -72,7 +72,12 @@ final class SessionClient {
 
     private func sendStart(_ start: [UInt8]) {
         guard !inputEnded else { return }
-        work { connection.receive(OverlongLine(start)) }
+        work { skip(OverlongLine(start)) }
+    }
+
+    private func skip(_ line: OverlongLine) {
+        if line.responseID == nil, let id = line.callID { output.expect(id) }
+        connection.receive(line)
     }
 
     /// Notes the ids that a line will be answered under, as another reader finds them.
