@@ -113,17 +113,37 @@ extension QuickConnectCommand {
         return words + options + rest
     }
 
-    /// A word that is not a subcommand is probably a command of the daemon.
+    /// A word that is not a subcommand is probably a command of the daemon; behind one that has subcommands it is probably
+    /// one of those.
     private static func refuseUnknownSubcommand(_ arguments: [String]) throws {
-        let known = configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard let word = arguments.first, !word.hasPrefix("-"), !known.contains(word), word != "help" else { return }
-        let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
+        var (path, command): ([String], any ParsableCommand.Type) = (["quickconnect"], self)
+        for word in arguments {
+            let known = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+            guard !known.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+            else { throw unknown(word, behind: path, known, arguments) }
+            (path, command) = (path + [word], next)
+        }
+    }
+
+    private static func unknown(
+        _ word: String,
+        behind path: [String],
+        _ known: [String],
+        _ arguments: [String]
+    ) -> ExitError {
         var near = NearestNames.question(word, among: known)
+        guard path.count == 1 else {
+            if near.isEmpty { near = ": it has \(known.joined(separator: ", "))" }
+            let message = "there is no subcommand '\(word)' of «\(path.joined(separator: " "))»\(near)"
+            return ExitError(message: message, status: ExitError.usageStatus)
+        }
+        let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
         // The one command of the daemon that every owner types.
         if near.isEmpty, word != "reload", !NearestNames.find(word, among: ["reload"]).isEmpty {
             near = ", did you mean «quickconnect call reload»?"
         }
         let question = near.isEmpty ? "; did you mean «\(call)»?" : "\(near) To call the daemon: «\(call)»."
-        throw ExitError(message: "there is no subcommand '\(word)'\(question)", status: ExitError.usageStatus)
+        return ExitError(message: "there is no subcommand '\(word)'\(question)", status: ExitError.usageStatus)
     }
 }
