@@ -113,8 +113,10 @@ struct ClientTests {
         (["lamp", "it's on"], "did you mean «quickconnect call lamp 'it'\\''s on'»?"),
         (["evnts"], "did you mean 'events'? To call the daemon: «quickconnect call evnts»."),
         (["relaod"], "did you mean «quickconnect call reload»? To call the daemon: «quickconnect call relaod»."),
+        (["web", "user", "ad", "bob"], "there is no subcommand 'ad' of «quickconnect web user», did you mean 'add'?"),
+        (["media", "frob"], "there is no subcommand 'frob' of «quickconnect media»: it has list, get, put, remove"),
     ])
-    func `a command of the daemon without call is asked about`(words: [String], says: String) async throws {
+    func `a word that is no subcommand is asked about`(words: [String], says: String) async throws {
         let daemon = try FakeDaemon { Self.echo($0) }
         let result = try await daemon.client(words)
         #expect(result.exit == .status(2) && result.errors.contains(says), "\(result)")
@@ -179,15 +181,16 @@ struct ClientTests {
         try await eventually("it has subscribed") {
             try await client.ask("call?cmd=state&id=1")?.contains("playStat%22%2C%22subscribers") ?? false
         }
-        func postErrors(_ name: String) async throws -> String {
-            let post = try daemon.startClient(["call", "post", name, "1"])
+        func postErrors(_ arguments: String...) async throws -> String {
+            let post = try daemon.startClient(["call", "post"] + arguments)
             #expect(try await post.wait() == .status(0))
             return post.errors
         }
-        #expect(try await postErrors("playStat") == "")
+        #expect(try await postErrors("playStat", "1") == "")
         // Which nobody hears.
         let near = "quickconnect: nothing declares 'recStat', did you mean 'recState'?\n"
-        #expect(try await postErrors("recStat") == near)
+        #expect(try await postErrors("recStat", "1") == near)
+        #expect(try await postErrors(#"["recStat", {"a": 1}]"#) == near)
         try await eventually("the event is printed") { events.outputSize > 0 }
     }
 

@@ -10,6 +10,13 @@ package enum CallArguments {
         return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
     }
 
+    /// The first parameter that arguments stand for, if it is a text.
+    package static func firstText(_ arguments: [String]) -> String? {
+        guard let message = message(arguments) else { return nil }
+        guard let value = try? JSONParser.parse(message) else { return message }
+        return (value.arrayValue?.first ?? value).stringValue
+    }
+
     /// What to say of the first argument that is an option of the client, or begins like an object or array of JSON and is
     /// none: both are sent as text; nil if there is none.
     package static func note(_ arguments: [String], of command: String) -> String? {

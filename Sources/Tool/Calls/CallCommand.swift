@@ -46,7 +46,7 @@ struct CallCommand: ParsableCommand {
             if arguments == ["run"], let code = answer.objectValue?["result"]?.stringValue, code != "ok" {
                 noteFailure(of: command, code)
             }
-            if command == "post", let name = arguments.first { noteUnknown(name) }
+            if command == "post", let name = CallArguments.firstText(arguments) { noteUnknown(name) }
         } catch var end as ExitError {
             if json { throw end.asJSON }
             if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }
