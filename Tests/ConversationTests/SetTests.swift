@@ -49,6 +49,16 @@ struct SetTests {
         #expect(try await client(daemon, "call", "sign").output == "\(answer)\n")
     }
 
+    @Test func `a text that begins with an equals sign is set, with a note`() async throws {
+        let daemon = try await daemon()
+        let set = try await client(daemon, "set", "sign", "=", "two words")
+        #expect(set.exit == .status(0) && set.output == "\"= two words\"\n")
+        #expect(
+            set.errors == "quickconnect: the text begins with «=»; without it: «quickconnect set sign 'two words'»\n"
+        )
+        #expect(try await client(daemon, "set", "sign", "= x").errors.isEmpty)
+    }
+
     @Test func `add adds in one step, within the bounds, and only to numbers`() async throws {
         let daemon = try await daemon()
         #expect(try await client(daemon, "add", "level").output == "1\n")

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 package import JSON
 internal import Linux
 
@@ -10,14 +11,20 @@ package enum SetArguments {
     ///   - type: the type that is declared; nil if nobody could tell.
     ///   - call: the words before it in a line that calls instead.
     package static func value(of texts: [String], as type: String?, call: [String]) throws -> JSONValue {
-        if type == "string" { return .string(texts.joined(separator: " ")) }
+        let (tool, name) = (call.dropLast(2).map(\.shellWord).joined(separator: " "), call.last?.shellWord ?? "")
+        if type == "string" {
+            if texts.count > 1, texts[0] == "=" {
+                let line = ([tool, "set", name] + texts.dropFirst().map(\.shellWord)).joined(separator: " ")
+                write("quickconnect: the text begins with «=»; without it: «\(line)»\n", to: STDERR_FILENO)
+            }
+            return .string(texts.joined(separator: " "))
+        }
         // What follows is no option, as in other programs; it may be a negative number anyway.
         let texts = texts.first == "--" ? Array(texts.dropFirst()) : texts
         if texts.count == 2, (try? JSONParser.parse(texts[1]))?.objectValue != nil {
             let line = (call + texts).map(\.shellWord).joined(separator: " ")
             throw ValidationError("A value with options is a call: «\(line)».")
         }
-        let (tool, name) = (call.dropLast(2).map(\.shellWord).joined(separator: " "), call.last?.shellWord ?? "")
         if texts.count == 2, texts[0] == "=" {
             throw ValidationError("NAME and VALUE are two words: «\(tool) set \(name) \(texts[1].shellWord)».")
         }
