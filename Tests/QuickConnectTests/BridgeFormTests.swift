@@ -92,6 +92,11 @@ struct BridgeFormTests {
         #expect(Self.error(line)?.code == .badRequest)
     }
 
+    @Test(arguments: [#"{"callbackId":"7"}"#, #"{"handlerName":"","callbackId":"7"}"#])
+    func `who gives no name is told that a command has one`(line: String) {
+        #expect(Self.error(line)?.message.hasPrefix("a command has a name: ") == true)
+    }
+
     @Test("An error has the responseId where it could be read")
     func errorKeepsId() {
         #expect(Self.error(#"{"callbackId":"7"}"#)?.id == "7")

@@ -196,7 +196,10 @@ public enum BridgeForm {
             }
             if callbackID != nil, id == nil { return UnreadableMessage(.badRequest, "'callbackId' is not a string") }
             guard let command, !command.isEmpty else {
-                return UnreadableMessage(.badRequest, "'handlerName' is missing, empty or not a string")
+                return UnreadableMessage(
+                    .badRequest,
+                    "a command has a name: 'handlerName' is missing, empty or not a string"
+                )
             }
             return nil
         }
