@@ -247,6 +247,30 @@ struct ScriptHandlerTests {
         #expect(first.process.poll() == nil)
     }
 
+    @Test(
+        arguments: [
+            ("quickconnect.handle('x', () => 2)", 0), ("WebViewJavascriptBridge.registerHandler('x', () => 2)", 0),
+            ("quickconnect.handle('other', () => 2)", 1),
+        ] as [(String, Int32)]
+    )
+    func `a handler that is refused, and registered later, is not missed`(refused: String, exit: Int32) async throws {
+        let daemon = try await DaemonProcess()
+        let holder = try daemon.connect()
+        for name in ["x", "other"] { _ = try await holder.value("registerHandler", [.string(name)]) }
+        let text = """
+            \(refused)
+            async function again() {
+                try { await quickconnect.handle('x', () => 3) } catch { return setTimeout(again, 10) }
+                WebViewJavascriptBridge.removeHandler('x')
+            }
+            setTimeout(again, 10)
+            """
+        let script = try ScriptProcess.run(text, daemon: daemon)
+        try await script.awaitErrors("is registered by another connection")
+        _ = try await holder.value("removeHandler", ["x"])
+        #expect(try await script.end() == .status(exit), "\(script.errors)")
+    }
+
     @Test func `a new daemon learns of handlers and subscriptions, and no call is made twice`() async throws {
         let folder = try TestFolder()
         func start() async throws -> ChildProcess {

@@ -32,7 +32,7 @@
         if (!isNew || isFinishing) return
         host.ask('registerHandler', [name], error => {
             handlers.delete(name)
-            host.lacksHandler = true
+            host.lacking.add(name)
             host.console.error('the handler ' + name + ' is not registered: ' + error.message)
         }, answer => {
             if (answer && answer.warning) host.console.warn('the handler ' + name + ': ' + answer.warning)

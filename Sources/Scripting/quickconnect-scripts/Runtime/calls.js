@@ -12,13 +12,19 @@
     // The promises of calls, which may be ignored.
     const promises = new WeakSet()
     let count = 0
+    // The errors of `registerHandler`: error → the handler.
+    const refusals = new WeakMap()
+    // The handlers that the daemon has refused, and nothing in the script has heard of it.
+    host.lacking = new Set()
+
+    // The commands whose parameters matter when they are answered.
+    const kept = new Set(['subscribe', 'unsubscribe', 'registerHandler'])
 
     class Call {
         constructor(id, command, data, resolve, reject, site) {
             this.id = id
             this.command = command
-            // Only these two change what is sent over a new connection.
-            this.data = command === 'subscribe' || command === 'unsubscribe' ? data : undefined
+            this.data = kept.has(command) ? data : undefined
             this.resolve = resolve
             this.reject = reject
             // Where the script made it; null if the runtime did. The runtime's calls do not keep the script alive.
@@ -88,9 +94,10 @@
 
     function ownLine(letter, command, parameters, resolve, reject) {
         allOwnCount++
-        const call = new Call(letter + ++count, command, undefined, resolve, reject, null)
+        const data = JSON.stringify(parameters)
+        const call = new Call(letter + ++count, command, data, resolve, reject, null)
         remember(call)
-        return line(command, JSON.stringify(parameters), call.id)
+        return line(command, data, call.id)
     }
 
     // A call of the runtime, sent before the script's waiting calls; its errors go to `failed`.
@@ -115,9 +122,12 @@
         if (message.error) {
             const error = Object.assign({cmd: call.command}, message.error)
             if (message.lost) error.message = 'the connection to the daemon was lost while ' + call.command + ' was under way'
-            call.reject(call.site ? host.failure(call.site, error) : error)
+            const failure = call.site ? host.failure(call.site, error) : error
+            if (call.command === 'registerHandler') refusals.set(failure, parsed(call.data)[0])
+            call.reject(failure)
             if (call.site && !call.isQuiet) host.replied('error', error)
         } else {
+            if (call.command === 'registerHandler') host.lacking.delete(parsed(call.data)[0])
             call.resolve(message.responseData)
             if (call.site && !call.isQuiet) succeeded(call.command, call.data, message)
         }
@@ -151,7 +161,7 @@
     // A promise that was rejected and that nobody handles. Returns whether it is a call's, so that it may be ignored.
     host.mayIgnore = (promise, reason) => {
         if (!promises.has(promise) || !reason || reason.cmd === undefined) return false
-        if (reason.cmd === 'registerHandler') host.lacksHandler = true
+        if (refusals.has(reason)) host.lacking.add(refusals.get(reason))
         if (!host.takesErrors()) host.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
         return true
     }

@@ -71,7 +71,7 @@
     // code.
     host.collect = () => {
         host.tellBegun()
-        const state = (next < messages.length ? 1 : 0) + (host.lacksHandler ? 2 : 0) + (host.isWaiting() ? 4 : 0)
+        const state = (next < messages.length ? 1 : 0) + (host.lacking.size > 0 ? 2 : 0) + (host.isWaiting() ? 4 : 0)
             + (host.hasCalls() ? 8 : 0) + (host.isUnsettled() ? 16 : 0) + (host.handlers.size > 0 ? 32 : 0)
         return String.fromCharCode(0x30 + state) + host.takeLines()
     }
