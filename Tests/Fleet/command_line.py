@@ -45,6 +45,9 @@ def command_line(stage):
     assert refused.returncode == 1 and "invalid: " in refused.stderr, refused
     # The broker reports that nobody is there, unless somebody listens to everything.
     assert stage.fleet("--device", "kiosk9", "call", "ping").returncode in (3, 4)
+    for words in (("call", "ping"), ("events",)):
+        assert "did you mean 'kiosk1'" in stage.fleet("--device", "kisok1", *words).stderr, words
+    assert "playState\n" in stage.fleet("--device", "kiosk1", "events").stdout
     assert stage.fleet("--device", "a/b", "call", "ping").returncode == 2
     assert stage.fleet("--device", "kiosk1", "run", "x.js").returncode == 2
     assert stage.fleet("--device", "group:other", "call", "ping").returncode in (1, 3)

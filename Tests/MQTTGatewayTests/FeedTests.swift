@@ -109,7 +109,13 @@ struct FleetClientTests {
 
     @Test func `members are known by what they tell`() throws {
         var members = FleetMembers(topics)
-        let info = DeviceInfo(hello: ["version": "1"], commands: ["ping"], groups: ["g"], since: "2026")
+        let info = DeviceInfo(
+            hello: ["version": "1"],
+            commands: ["ping"],
+            publishes: ["lamp"],
+            groups: ["g"],
+            since: "2026"
+        )
         func tell(_ device: String, _ subject: FleetTopics.Subject, _ text: String) -> Bool {
             members.take(MQTTMessage(topics.topic(subject, of: device), Array(text.utf8)))
         }

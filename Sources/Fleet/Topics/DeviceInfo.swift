@@ -1,12 +1,14 @@
 package import JSON
 
-/// The payload of `info`: `{"hello": …, "commands": [name, …], "groups": [name, …], "since": time}`, and while the device
-/// is away, as far as it could say so, `"gone": {"since": time, "reason": text}`.
+/// The payload of `info`: `{"hello": …, "commands": [name, …], "publishes": [name, …], "groups": [name, …], "since":
+/// time}`, and while the device is away, as far as it could say so, `"gone": {"since": time, "reason": text}`.
 package struct DeviceInfo: Sendable, Equatable {
     /// What the daemon's `hello` answers.
     package var hello: JSONValue
     /// What calls over the broker may ask for.
     package var commands: [String]
+    /// The events and states that it publishes; nil if it is of a version that does not say so.
+    package var publishes: [String]?
     package var groups: [String]
     /// Since when the device is there, in ISO 8601.
     package var since: String
@@ -25,14 +27,22 @@ package struct DeviceInfo: Sendable, Equatable {
         package var json: JSONValue { ["since": .string(since), "reason": .string(reason)] }
     }
 
-    package init(hello: JSONValue, commands: [String], groups: [String], since: String, gone: Gone? = nil) {
+    package init(
+        hello: JSONValue,
+        commands: [String],
+        publishes: [String]? = nil,
+        groups: [String],
+        since: String,
+        gone: Gone? = nil
+    ) {
         (self.hello, self.commands, self.groups, self.since) = (hello, commands, groups, since)
-        self.gone = gone
+        (self.publishes, self.gone) = (publishes, gone)
     }
 
     package var json: JSONValue {
         JSONValue(present: [
             "hello": hello, "commands": .array(commands.map(JSONValue.string)),
+            "publishes": publishes.map { .array($0.map(JSONValue.string)) },
             "groups": .array(groups.map(JSONValue.string)), "since": .string(since), "gone": gone?.json,
         ])
     }
@@ -44,6 +54,7 @@ package struct DeviceInfo: Sendable, Equatable {
         self.init(
             hello: hello,
             commands: words("commands"),
+            publishes: members["publishes"].map { _ in words("publishes") },
             groups: words("groups"),
             since: members["since"]?.stringValue ?? ""
         )

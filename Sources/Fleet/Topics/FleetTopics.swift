@@ -154,9 +154,6 @@ package struct FleetTopics: Sendable, Hashable {
         }
     }
 
-    /// The same for any device: a topic to subscribe to.
-    package func anywhere(_ subject: Subject) -> String { topic(subject, of: "+") }
-
     /// Nil if the topic tells nothing of a device.
     package func readSubject(_ topic: String) -> (device: String, subject: Subject)? {
         guard let levels = levels(of: topic), let device = levels.first, FleetName.isValid(device) else { return nil }

@@ -85,21 +85,26 @@ struct RemoteEventsCommand: ParsableCommand {
             "Prints events and states of a remote device as they arrive, one JSON object per line, until interrupted.",
         discussion: """
             Each line is {"event": NAME, "data": VALUE}; for a group there is {"device": NAME, …}. Only what the device's settings \
-            list is published.
+            list is published: without NAME it is listed.
             """
     )
 
     @OptionGroup var options: FleetOptions
 
     @Argument(help: ArgumentHelp("The events' names.", valueName: "NAME"))
-    var names: [String]
+    var names: [String] = []
 
     func run() throws {
+        guard !names.isEmpty else { return try list() }
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let caller = try options.broker.connect()
         do throws(FleetFailure) {
             switch options.target {
-            case .device(let name): try caller.hear(names, of: name) { show(nil, $1, $2) }
+            case .device(let name):
+                let member = try caller.look(at: name)[name]
+                if member == nil { note(unknown(caller)) }
+                if let known = member?.info?.publishes { for name in names { doubt(name, known) } }
+                try caller.hear(names, of: name) { show(nil, $1, $2) }
             case .group(let name):
                 // Members that join later are ignored.
                 let members = try caller.look().present(in: name)
@@ -111,6 +116,37 @@ struct RemoteEventsCommand: ParsableCommand {
             throw ExitError(error)
         }
     }
+
+    private func list() throws {
+        let name = try options.oneDevice(for: "A list of events")
+        let caller = try options.broker.connect()
+        let members: FleetMembers
+        do throws(FleetFailure) { members = try caller.look(at: name) } catch { throw ExitError(error) }
+        guard let member = members[name] else { throw ExitError(message: unknown(caller), status: 3) }
+        guard let known = member.info?.publishes else {
+            throw ExitError(message: "\(name) does not say which events it publishes", status: 1)
+        }
+        if options.json { return say(JSONValue.array(known.map(JSONValue.string)).text) }
+        known.isEmpty ? note(nothing) : say(known.joined(separator: "\n"))
+    }
+
+    private func doubt(_ name: String, _ known: [String]) {
+        guard !known.contains(name) else { return }
+        note(
+            known.isEmpty
+                ? nothing : "\(options.device) does not publish '\(name)'\(NearestNames.question(name, among: known))"
+        )
+    }
+
+    private func unknown(_ caller: FleetCaller) -> String {
+        "nothing is known of \(options.target.words) at the broker\(caller.question(options.target))"
+    }
+
+    private var nothing: String {
+        "\(options.device) publishes no events: «events» of «mqtt» in its settings lists them"
+    }
+
+    private func note(_ text: String) { write("quickconnect-mqtt: \(text.escapingControls)\n", to: STDERR_FILENO) }
 
     private func show(_ device: String?, _ name: String, _ payload: [UInt8]) {
         let text = String(decoding: payload, as: UTF8.self)

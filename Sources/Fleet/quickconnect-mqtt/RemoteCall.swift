@@ -62,7 +62,7 @@ struct RemoteCall {
 
     static func silence(_ answers: ExpectedAnswers) -> ExitError {
         let shown = answers.missing.isEmpty ? "anybody" : names(answers.missing)
-        return ExitError(message: "no answer in time from \(shown)", status: 4)
+        return ExitError(message: "no answer in time from \(shown)\(answers.question)", status: 4)
     }
 
     /// The first ten, and how many more.

@@ -11,6 +11,8 @@ package struct ExpectedAnswers: Sendable {
     package private(set) var away: Set<String>
     /// For how long the broker keeps the call for those that are away.
     package internal(set) var expirySeconds: UInt32 = 0
+    /// What to ask where the device is one that nobody knows.
+    package internal(set) var question = ""
     private var answered: Set<String> = []
     private let correlationData: [UInt8]
     private let topics: FleetTopics

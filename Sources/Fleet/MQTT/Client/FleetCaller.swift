@@ -1,5 +1,6 @@
 package import Fleet
 internal import Glibc
+internal import QuickConnect
 
 /// Makes calls to devices elsewhere, and hears what they tell.
 package final class FleetCaller {
@@ -35,14 +36,27 @@ package final class FleetCaller {
 
     // MARK: Who is there
 
-    /// What all devices publish about themselves, within the limits of this caller's access.
-    package func look() throws(FleetFailure) -> FleetMembers {
+    /// What devices publish about themselves, within the limits of this caller's access.
+    /// - Parameter device: nil asks all.
+    package func look(at device: String? = nil) throws(FleetFailure) -> FleetMembers {
         var members = FleetMembers(topics)
-        let subjects = [FleetTopics.Subject.status, .info, .state("doctor")].map { topics.anywhere($0) }
+        let subjects = [FleetTopics.Subject.status, .info, .state("doctor")].map { topics.topic($0, of: device ?? "+") }
         try connection.subscribe(to: subjects, bringingRetained: true, before: .now + Self.patience)
         let end = Instant.now + Self.maxLook
         while let message = try connection.next(before: min(end, .now + Self.quiet)) { members.take(message) }
         return members
+    }
+
+    /// What to ask where nobody has a name: for one that is nearly it, or whether it is a group's.
+    package func question(_ target: FleetTopics.Target) -> String {
+        let members = (try? look())?.all ?? []
+        let known =
+            switch target {
+            case .device: members.map(\.name)
+            case .group: Set(members.flatMap { $0.info?.groups ?? [] }).sorted()
+            }
+        let near = known.contains(target.name) ? "" : NearestNames.question(target.name, among: known)
+        return near.isEmpty ? target.question : near
     }
 
     // MARK: Calls
@@ -95,6 +109,7 @@ package final class FleetCaller {
         watch.deadline = timeout.map { .now + .seconds($0) }
         if watch.deadline == nil, case .group = target { watch.deadline = .now + .seconds(30 + (spread ?? 1)) }
         try collect(&answers, &watch, report)
+        if watch.isUnknown, !answers.missing.isEmpty { answers.question = question(target) }
         return answers
     }
 
@@ -120,11 +135,11 @@ package final class FleetCaller {
         _ command: String
     ) throws(FleetFailure) {
         if reason == .nobody {
-            throw .nobody("no device receives calls for \(target.words), and none will later\(target.question)")
+            throw .nobody("no device receives calls for \(target.words), and none will later\(question(target))")
         }
         guard !reason.isRefusal else {
             let what = "denied: the broker does not let \(name) call \(command) on \(target.words): \(reason)"
-            throw .denied(what + target.question)
+            throw .denied(what + question(target))
         }
     }
 
@@ -156,7 +171,8 @@ package final class FleetCaller {
             (isAway || isUnknown && deadline == nil) && sentAt + .seconds(Int(expirySeconds) + 2) <= .now
         }
 
-        private var isUnknown: Bool {
+        /// Whether it is one device, of which the broker knows nothing.
+        var isUnknown: Bool {
             guard case .device(let name) = target else { return false }
             return members[name]?.status == nil
         }
@@ -192,7 +208,9 @@ package final class FleetCaller {
     // MARK: Events
 
     /// Hears events and states, until the connection is lost.
-    /// - Parameter device: nil hears those of every device.
+    /// - Parameters:
+    ///   - names: what to hear.
+    ///   - device: nil hears those of every device.
     package func hear(
         _ names: [String],
         of device: String?,
@@ -208,7 +226,10 @@ package final class FleetCaller {
         while true {
             guard let message = try connection.next(before: nil) else { continue }
             switch topics.readSubject(message.topic) {
-            case (let device, .event(let name))?, (let device, .state(let name))?: report(device, name, message.payload)
+            case (let teller, .event(let name))?, (let teller, .state(let name))?:
+                // A look has subscribed to more.
+                guard names.contains(name), device == nil || device == teller else { continue }
+                report(teller, name, message.payload)
             case (_, .status)?, (_, .info)?, nil: continue
             }
         }

@@ -92,6 +92,7 @@ final class Presence {
         info = DeviceInfo(
             hello: knowledge.hello ?? .null,
             commands: reachable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) },
+            publishes: published(knowledge),
             groups: options.settings.groups,
             since: started
         )
@@ -105,6 +106,12 @@ final class Presence {
         if let listed = options.socketCommands { names = names.filter { listed.contains($0) || knowledge.isOwn($0) } }
         if let listed = options.settings.commands { names.formIntersection(listed) }
         return names
+    }
+
+    private func published(_ knowledge: DeviceKnowledge) -> [String] {
+        let settings = options.settings
+        let listed = settings.events.map(\.name) + settings.states.map(\.name.rawValue)
+        return Set(listed + knowledge.names(by: settings).subscriptions).sorted()
     }
 
     // MARK: Home Assistant
