@@ -116,6 +116,32 @@ struct ReloadedSettingsTests {
         #expect(try await restart(client) == ["record"])
     }
 
+    @Test func `a program that runs on while the daemon is restarted has read nothing anew`() async throws {
+        let state = try TestFolder()
+        let steps: [(settings: String, keys: JSONValue?)] = [
+            ("{}", nil), ("web: {inlineScripts: true}", ["web.inlineScripts"]), ("{}", nil),
+        ]
+        for (settings, keys) in steps {
+            let daemon = try await DaemonProcess(["--simulate", "--media", state("media")], settings: settings)
+            let client = try daemon.connect()
+            // This process is the program.
+            _ = try await client.value("registerHandler", ["web"])
+            #expect(try await restart(client) == keys)
+            #expect(try await findings(client).count == (keys == nil ? 0 : 1))
+            #expect(try await daemon.stop() == .status(0))
+        }
+        // Another process has been started since.
+        let text = String(decoding: try state.data("programs.json"), as: UTF8.self)
+        try state.write(text.replacing("\"pid\":\(getpid()),", with: "\"pid\":1,"), to: "programs.json")
+        let daemon = try await DaemonProcess(
+            ["--simulate", "--media", state("media")],
+            settings: "web: {inlineScripts: true}"
+        )
+        let client = try daemon.connect()
+        _ = try await client.value("registerHandler", ["web"])
+        #expect(try await restart(client) == nil)
+    }
+
     @Test func `a mistake in the settings keeps the mappings, too, and is told with theirs`() async throws {
         let folder = try TestFolder()
         let own = "ping: {parameters: [], view: []}\nreload: {business: [ReloadBCO]}\n"

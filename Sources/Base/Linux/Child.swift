@@ -164,9 +164,7 @@ package final class Child {
 
     /// CPU time of all its threads, in seconds.
     package var cpuSeconds: Double {
-        // The name in parentheses may contain spaces.
-        let text = ProcessFile.text("/proc/\(pid)/stat") ?? ""
-        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        let fields = ProcessFile.status(of: pid)
         guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// A process's data in /proc.
 package enum ProcessFile {
@@ -7,6 +7,19 @@ package enum ProcessFile {
     package static func residentBytes(of process: String) -> Int {
         let fields = (text("/proc/\(process)/statm") ?? "").split(separator: " ")
         return (fields.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// What proc_pid_stat(5) numbers from 2 on: its name is `)`. Empty if the process is gone.
+    package static func status(of process: pid_t) -> [Substring] {
+        // The name in parentheses may contain spaces.
+        let text = text("/proc/\(process)/stat") ?? ""
+        return text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+    }
+
+    /// When a process was started, in ticks of the clock since the start of the system; nil if it is gone.
+    package static func start(of process: pid_t) -> Int64? {
+        let fields = status(of: process)
+        return fields.count > 20 ? Int64(fields[20]) : nil
     }
 
     /// The beginning of a file; nil if it is empty or cannot be read, because the process is gone or somebody else's. These

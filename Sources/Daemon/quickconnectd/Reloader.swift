@@ -32,8 +32,7 @@ final class Reloader: Sendable {
     /// Takes up what of new settings can be, before the table.
     private let adopt: @Sendable (Settings) -> Void
     private let changed = Mutex<[String]>([])
-    /// What each program beside the daemon has found in the settings when it was started, and its process.
-    private let taken = Mutex<[String: (pid: Int32, settings: Settings)]>([:])
+    private let taken: TakenSettings
     /// The programs beside the daemon that read settings, by a handler of each.
     private static let programs = [
         "data": "quickconnect-data", "mqtt": "quickconnect-mqtt", "scriptHost": "quickconnect-scripts",
@@ -61,22 +60,18 @@ final class Reloader: Sendable {
             guard caller.isPrivileged(ownUID: geteuid()) || caller.uid == self.accounts.uid(ofUser: program) else {
                 return
             }
-            // A program that connects anew has read nothing anew.
-            guard self.taken.withLock({ $0[program]?.pid != pid }) else { return }
             let (settings, mistakes) = self.read()
             guard mistakes.isEmpty else { return }
-            self.taken.withLock { $0[program] = (pid, settings) }
-            self.changed.withLock { $0.removeAll { Settings.reader(of: $0) == program } }
+            self.taken.note(program, pid: pid, settings)
+            let keys = self.taken.changes(of: program, in: settings) ?? []
+            self.changed.withLock { $0 = ($0.filter { Settings.reader(of: $0) != program } + keys).sorted() }
         }
     }
 
     /// The keys that other settings set otherwise than who reads them has found at its start, sorted.
     private func changes(in new: Settings) -> [String] {
-        let taken = taken.withLock { $0 }
-        let own = settings.changes(in: new).filter { taken[Settings.reader(of: $0)] == nil }
-        let others = taken.flatMap { program, found in
-            found.settings.changes(in: new).filter { Settings.reader(of: $0) == program }
-        }
+        let own = settings.changes(in: new).filter { taken.changes(of: Settings.reader(of: $0), in: new) == nil }
+        let others = Self.programs.values.flatMap { taken.changes(of: $0, in: new) ?? [] }
         return (own + others).sorted()
     }
 
@@ -113,6 +108,7 @@ final class Reloader: Sendable {
         self.read = read
         self.adopt = adopt
         self.logger = logger
+        taken = TakenSettings(path: StandardFolders.programs(beside: settings.media), logger: logger)
     }
 
     /// Loads the first table.

@@ -114,6 +114,8 @@ package struct StandardFolders: Sendable {
     /// Where what is known of schedules is kept: beside the values.
     package static func schedules(beside media: String) -> String { file("schedules.json", beside: media) }
 
+    package static func programs(beside media: String) -> String { file("programs.json", beside: media) }
+
     private static func file(_ name: String, beside media: String) -> String {
         "\(simulated(beside: media).dropLast("simulated".count))\(name)"
     }
