@@ -32,6 +32,9 @@ struct ScreenTests {
         [ "$1" != setvcp ] || echo "$3" >"$0.state"
         [ "$1" = setvcp ] || echo "VCP 10 C $(cat "$0.state") 80"
         """,
+        "notify-send": """
+        printf '<%s>' "$@" >"$0.state"
+        """,
     ]
 
     private let folder: TestFolder
@@ -159,6 +162,62 @@ struct ScreenTests {
             let error = try await client.failure("screen", .array(changes))
             #expect(error["code"] == "unavailable", "\(error)")
         }
+        #expect(try await picker.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: VirtualDisplay.isPossible, "Xvfb, xdotool or zenity is not installed"))
+    func `a notification is what was sent, whatever signs are in it`() async throws {
+        let picker = try await session(["notify-send"])
+        let client = try daemon.connect()
+        try await eventually("it answers") { try await client.failure("notify", [""])["code"] == "invalid" }
+        #expect(try await client.value("notify", ["-x <b>"]) == .null)
+        #expect(try told("notify-send") == "<--app-name=QuickConnect><--><-x <b>>")
+        #expect(try await client.value("notify", [#"a\n <b> & c"#, ["title": "Door"]]) == .null)
+        #expect(try told("notify-send") == #"<--app-name=QuickConnect><--><Door><a\\n &lt;b&gt; &amp; c>"#)
+        try folder.write("#!/bin/sh\necho no place >&2; exit 1\n", to: "bin/notify-send")
+        let error = try await client.failure("notify", ["x"])
+        #expect(
+            error["code"] == "unavailable" && error["message"]?.stringValue?.hasSuffix("no place") == true,
+            "\(error)"
+        )
+        #expect(try await picker.stop() == .status(0))
+    }
+
+    @Test(
+        .enabled(
+            if: VirtualDisplay.isPossible && FileManager.default.isExecutableFile(atPath: "/usr/bin/import"),
+            "Xvfb, xdotool, zenity or imagemagick is not installed"
+        )
+    )
+    func `a picture is what the screen shows, as a file that takes the place of the one before`() async throws {
+        let display = try await Self.display.value.name
+        let picker = try PickerProcess(
+            daemon.socket,
+            ["--display", display],
+            environment: ["XDG_RUNTIME_DIR": folder.path]
+        )
+        try await picker.awaitReady(daemon.socket)
+        let client = try daemon.connect()
+        try await eventually("it answers") {
+            try await client.failure("screenshot", [["file": "x"]])["code"] == "invalid"
+        }
+        let whole = try #require(try await client.value("screenshot", []).objectValue)
+        #expect(whole["file"] == "screenshot.png" && whole["bytes"]?.integerValue ?? 0 > 60, "\(whole)")
+        let width = try #require(whole["width"]?.integerValue)
+        let half = try await client.value("screenshot", [["width": .integer(width / 2)]])
+        #expect(half.objectValue?["width"] == .integer(width / 2) && half.objectValue?["file"] == "screenshot.png")
+        let larger = try await client.value(
+            "screenshot",
+            [["width": .integer(width * 2), "file": "large.png", "shared": true]]
+        )
+        #expect(larger.objectValue?["width"] == .integer(width) && larger.objectValue?["height"] == whole["height"])
+        let files = try await client.value("media", []).arrayValue?.compactMap(\.objectValue) ?? []
+        #expect(files.map { $0["name"] } == ["large.png", "screenshot.png"])
+        #expect(files.map { $0["bytes"] } == [larger.objectValue?["bytes"], half.objectValue?["bytes"]])
+        #expect(files.map { $0["shared"] } == [true, nil])
+        // Nothing is left of what was made on the way.
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("screenshot") }
+        #expect(left.isEmpty)
         #expect(try await picker.stop() == .status(0))
     }
 

@@ -63,7 +63,7 @@ struct StrangerTests {
         let stranger = try connect(Self.nobody, daemon.socket)
         let handlers = [
             "web", "kiosk", "data", "execute", "procedures", "macros", "macroFiles", "scriptHost", "mqtt", "action",
-            "screen", "showDate", "showList",
+            "screen", "screenshot", "notify", "showDate", "showList",
         ]
         for name in handlers {
             stranger.send("call?cmd=registerHandler&msg=\(name)&id=1")

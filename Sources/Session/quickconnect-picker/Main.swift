@@ -7,7 +7,7 @@ import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// Shows native dialogs in the user's graphical session. Read from here: flags, then ``PickerService``.
+/// Shows native dialogs in the user's graphical session. Read from here: flags, then ``SessionService``.
 @main
 struct QuickConnectPicker: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +15,7 @@ struct QuickConnectPicker: ParsableCommand {
         abstract:
             "Shows native dialogs in this graphical session, and answers for its screen, for the daemon quickconnectd.",
         discussion: """
-            It registers with the daemon as the handler of these commands: \(Pickers.names), \(Screen.handler). It runs until \
+            It registers with the daemon as the handler of these commands: \(Self.names). It runs until \
             SIGTERM, and reconnects when the daemon restarts. It shows dialogs with zenity or yad.
 
             Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, or the daemon refuses the \
@@ -23,6 +23,8 @@ struct QuickConnectPicker: ParsableCommand {
             """,
         version: ProjectVersion.text
     )
+
+    private static let names = "showDate, showList, screen, notify, screenshot"
 
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     var socket: String?
@@ -73,7 +75,8 @@ struct QuickConnectPicker: ParsableCommand {
         do {
             let shower = try shower(environment)
             let device = DeviceClient(socket: socket)
-            let service = PickerService(device, DialogQueue(shower), try screen(environment), log)
+            let desk = DialogQueue(shower)
+            let service = SessionService(device, try commands(environment, desk), desk, log)
             let status = await service.run(until: stop)
             await device.close()
             return status
@@ -88,14 +91,21 @@ struct QuickConnectPicker: ParsableCommand {
         return NativeDialogs(try Display(named: display, environment: environment), environment)
     }
 
-    private func screen(_ environment: [String: String]) throws -> Screen {
-        if simulate || answer != nil { return Screen(ways: [SimulatedScreen()]) }
-        let display = try Display(named: display, environment: environment)
-        let programs = ScreenProgram(environment: environment.merging(display.variables) { _, last in last })
-        let server: any ScreenWay =
-            display.isX11 ? XScreen(programs: programs) : WaylandScreen(programs: programs)
-        let light = Backlight(folder: backlights, programs: programs)
-        return Screen(ways: [light, server, MonitorBus(programs: programs)])
+    private func commands(_ environment: [String: String], _ desk: DialogQueue) throws -> [any SessionCommand] {
+        var (ways, programs, isX11): ([any ScreenWay], ScreenProgram?, Bool) = ([SimulatedScreen()], nil, false)
+        if !simulate, answer == nil {
+            let display = try Display(named: display, environment: environment)
+            let all = ScreenProgram(environment: environment.merging(display.variables) { _, last in last })
+            let server: any ScreenWay = display.isX11 ? XScreen(programs: all) : WaylandScreen(programs: all)
+            ways = [Backlight(folder: backlights, programs: all), server, MonitorBus(programs: all)]
+            (programs, isX11) = (all, display.isX11)
+        }
+        let folder = environment["XDG_RUNTIME_DIR"] ?? environment["TMPDIR"] ?? "/tmp"
+        return Pickers.all.map { PickerCommand(picker: $0, desk: desk) } + [
+            ScreenCommand(screen: Screen(ways: ways)),
+            NotifyCommand(programs: programs),
+            ScreenshotCommand(folder: folder, programs: programs, isX11: isX11),
+        ]
     }
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import QuickConnectClient
 
 /// A kind of picker: what a command asks a person, and what becomes of the answer.
 ///
@@ -19,7 +20,19 @@ enum Pickers {
         ListPicker(),
     ]
 
-    static var names: String { all.map(\.name).joined(separator: ", ") }
+}
+
+/// Asks a person what a picker says, by a dialog on this session's display.
+struct PickerCommand: SessionCommand {
+    let picker: any Picker
+    let desk: DialogQueue
+    var name: String { picker.name }
+    let atOnce = 16
+
+    func answer(_ call: HandlerCall, _: DeviceClient) async throws -> HandlerCall.Answer {
+        let results = try await desk.ask(picker.dialog(call.parameters), for: call.command)
+        return HandlerCall.Answer(.array(results), replyCommand: "showPickResults")
+    }
 }
 
 extension String {

@@ -22,15 +22,17 @@ struct Backlight: ScreenWay {
         if write(level, of: device) { return }
         _ = try await programs.run(
             "busctl",
-            "call",
-            "org.freedesktop.login1",
-            "/org/freedesktop/login1/session/auto",
-            "org.freedesktop.login1.Session",
-            "SetBrightness",
-            "ssu",
-            "backlight",
-            device,
-            "\(level)",
+            [
+                "call",
+                "org.freedesktop.login1",
+                "/org/freedesktop/login1/session/auto",
+                "org.freedesktop.login1.Session",
+                "SetBrightness",
+                "ssu",
+                "backlight",
+                device,
+                "\(level)",
+            ],
             package: "systemd"
         )
     }

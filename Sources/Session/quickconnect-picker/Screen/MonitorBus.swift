@@ -14,12 +14,12 @@ struct MonitorBus: ScreenWay {
 
     func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
         let level = Int((value / 100 * Double(try await levels().most)).rounded())
-        _ = try await programs.run("ddcutil", "setvcp", "10", "\(level)", package: "ddcutil")
+        _ = try await programs.run("ddcutil", ["setvcp", "10", "\(level)"], package: "ddcutil")
     }
 
     /// The present and the highest value, of the line `VCP 10 C 75 100`. They have 16 bits.
     private func levels() async throws(ScreenFailure) -> (now: UInt16, most: UInt16) {
-        let text = try await programs.run("ddcutil", "--brief", "getvcp", "10", package: "ddcutil")
+        let text = try await programs.run("ddcutil", ["--brief", "getvcp", "10"], package: "ddcutil")
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count >= 5, words.starts(with: ["VCP", "10", "C"]) else { continue }

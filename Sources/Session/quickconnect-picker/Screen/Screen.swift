@@ -26,9 +26,6 @@ struct Screen: Sendable {
     /// The best first.
     let ways: [any ScreenWay]
 
-    /// `screen [{on, brightness, rotation}]`, which is mapped as `script:screen`.
-    static let handler = "screen"
-
     /// What the ways tell: of each part the first that knows it.
     /// - Throws: `unavailable` with the reasons, if none knows anything.
     func look() async throws(HandlerCall.Failure) -> JSONValue {

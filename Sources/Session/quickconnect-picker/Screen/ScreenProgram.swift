@@ -9,7 +9,7 @@ struct ScreenProgram: Sendable {
 
     /// What a program prints, if it ends with status 0.
     /// - Parameter package: which has it.
-    func run(_ program: String, _ arguments: String..., package: String) async throws(ScreenFailure) -> String {
+    func run(_ program: String, _ arguments: [String], package: String) async throws(ScreenFailure) -> String {
         guard Program.isInPath(program, environment) else {
             throw ScreenFailure("\(program) is not installed (apt install \(package))")
         }

@@ -11,7 +11,7 @@ struct WaylandScreen: ScreenWay {
     func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
         guard part == .on else { return try await output().rotation }
         // `HDMI-A-1 on`
-        let text = try await programs.run("wlopm", package: "wlopm")
+        let text = try await programs.run("wlopm", [], package: "wlopm")
         let states = text.split(separator: "\n").compactMap { $0.split(separator: " ").last }
         guard !states.isEmpty else { throw ScreenFailure("it has no monitor") }
         return states.contains("on") ? 1 : 0
@@ -19,18 +19,18 @@ struct WaylandScreen: ScreenWay {
 
     func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
         guard part == .rotation else {
-            _ = try await programs.run("wlopm", value == 1 ? "--on" : "--off", "*", package: "wlopm")
+            _ = try await programs.run("wlopm", [value == 1 ? "--on" : "--off", "*"], package: "wlopm")
             return
         }
         // Its transforms turn the other way round.
         let word = value == 0 ? "normal" : "\(360 - Int(value))"
         let name = try await output().name
-        _ = try await programs.run("wlr-randr", "--output", name, "--transform", word, package: "wlr-randr")
+        _ = try await programs.run("wlr-randr", ["--output", name, "--transform", word], package: "wlr-randr")
     }
 
     /// The first monitor that shows something.
     private func output() async throws(ScreenFailure) -> (name: String, rotation: Double) {
-        let text = try await programs.run("wlr-randr", package: "wlr-randr")
+        let text = try await programs.run("wlr-randr", [], package: "wlr-randr")
         var (name, isEnabled) = ("", false)
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")

@@ -9,7 +9,7 @@ struct XScreen: ScreenWay {
 
     func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
         guard part == .on else { return try await output().rotation }
-        let text = try await programs.run("xset", "q", package: Self.package)
+        let text = try await programs.run("xset", ["q"], package: Self.package)
         guard text.contains("DPMS ("), !text.contains("not have the DPMS Extension") else {
             throw ScreenFailure("it does not know DPMS")
         }
@@ -21,12 +21,12 @@ struct XScreen: ScreenWay {
     func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
         guard part == .rotation else {
             // DPMS gets enabled by this, and must not switch off by itself later.
-            _ = try await programs.run("xset", "dpms", "0", "0", "0", package: Self.package)
-            _ = try await programs.run("xset", "dpms", "force", value == 1 ? "on" : "off", package: Self.package)
+            _ = try await programs.run("xset", ["dpms", "0", "0", "0"], package: Self.package)
+            _ = try await programs.run("xset", ["dpms", "force", value == 1 ? "on" : "off"], package: Self.package)
             return
         }
         let (output, word) = (try await output().name, Self.words[Int(value) / 90])
-        _ = try await programs.run("xrandr", "--output", output, "--rotate", word, package: Self.package)
+        _ = try await programs.run("xrandr", ["--output", output, "--rotate", word], package: Self.package)
         do throws(ScreenFailure) { try await turnTouch(to: output) } catch {
             throw ScreenFailure("the picture is turned, and what is touched is not: \(error)")
         }
@@ -37,7 +37,7 @@ struct XScreen: ScreenWay {
 
     /// The primary monitor, or else the first that shows something.
     private func output() async throws(ScreenFailure) -> (name: String, rotation: Double) {
-        let text = try await programs.run("xrandr", "--query", package: Self.package)
+        let text = try await programs.run("xrandr", ["--query"], package: Self.package)
         // `HDMI-1 connected primary 1080x1920+0+0 left (normal left inverted right …) …`: the words in parentheses
         // are those that it knows.
         let outputs = text.split(separator: "\n").map { $0.split(separator: " ") }.filter { words in
@@ -53,13 +53,13 @@ struct XScreen: ScreenWay {
     /// What lies on the glass. A machine without xinput has no such thing, or its owner turns it.
     private func turnTouch(to output: String) async throws(ScreenFailure) {
         guard Program.isInPath("xinput", programs.environment) else { return }
-        let devices = try await programs.run("xinput", "list", "--id-only", package: "xinput")
+        let devices = try await programs.run("xinput", ["list", "--id-only"], package: "xinput")
         // Those with an id alone; «∼» marks one that is disabled.
         for id in devices.split(separator: "\n").compactMap({ Int($0) }) {
-            guard let text = try? await programs.run("xinput", "list", "--long", "\(id)", package: "xinput"),
+            guard let text = try? await programs.run("xinput", ["list", "--long", "\(id)"], package: "xinput"),
                 text.contains("Touch mode: direct")
             else { continue }
-            _ = try await programs.run("xinput", "map-to-output", "\(id)", output, package: "xinput")
+            _ = try await programs.run("xinput", ["map-to-output", "\(id)", output], package: "xinput")
         }
     }
 }
