@@ -38,11 +38,21 @@ struct LibYAMLParser: ~Copyable {
                 throw mistake("not YAML: \(problem): \(code)", at: Int(parser.pointee.problem_offset))
             }
             if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
-            throw YAMLMistake("not YAML: \(problem)\(Self.remedy(problem))", parser.pointee.problem_mark)
+            let (begin, end) = (parser.pointee.context_mark, parser.pointee.problem_mark)
+            // libyaml sees in the next line, or at the end, that something is missing.
+            let mark = Self.problemsOfBegin.contains(problem) ? begin : end
+            let open =
+                begin.line < mark.line && problem.contains(",") ? " for the bracket of line \(begin.line + 1)" : ""
+            throw YAMLMistake("not YAML: \(problem)\(open)\(Self.remedy(problem))", mark)
         }
         defer { yaml_event_delete(&event) }
         return YAMLEvent(event)
     }
+
+    /// Of those libyaml knows where that begins which has no end.
+    private static let problemsOfBegin: Set = [
+        "could not find expected ':'", "found unexpected end of stream", "found unexpected document indicator",
+    ]
 
     /// What is nearly always the cause, for somebody who does not know libyaml's words; empty if they say enough.
     private static func remedy(_ problem: String) -> String {
@@ -58,6 +68,9 @@ struct LibYAMLParser: ~Copyable {
         case "found character that cannot start any token": "; a text that begins with this character needs quotes"
         case "found unexpected end of stream", "found unexpected document indicator":
             "; a quote or a bracket is not closed"
+        case "could not find expected ':'": "; a key ends with a colon and a space"
+        case "did not find expected <document start>":
+            "; this line is indented less than the first one, or what is before it is no mapping"
         default: ""
         }
     }

@@ -224,6 +224,22 @@ struct MappingFilesTests {
         #expect(told.count == 1 && told[0].contains(": not YAML: ") && told[0].contains(remedy), "\(told)")
     }
 
+    @Test(arguments: [
+        (
+            "a:\n  help: x\n  view []\n\nb: {view: []}",
+            "a.yaml:3:3: not YAML: could not find expected ':'; a key ends with"
+        ),
+        ("a:\n  help: \"x\n  view: []\nb: {view: []}", "a.yaml:2:9: not YAML: found unexpected end of stream; a quote"),
+        (
+            "a:\n  view: [\nb:\n  view: []",
+            "a.yaml:4:7: not YAML: did not find expected ',' or ']' for the bracket of line 2; "
+        ),
+    ])
+    func `what has no end is told where it begins`(text: String, says: String) throws {
+        let told = try mistakes(text)
+        #expect(told.count == 1 && told[0].hasPrefix(says), "\(told)")
+    }
+
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
         #expect(try mistakes("a: [").first?.hasPrefix("a.yaml:") ?? false)
         #expect(
