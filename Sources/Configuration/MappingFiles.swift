@@ -19,7 +19,9 @@ package enum MappingFiles {
     /// The files' contents, merged folder by folder, so that the owner's win over the shipped, and in a folder in the byte
     /// order of their names; and their mistakes, which the builder reports with its own. A file of a later folder replaces
     /// one of the same name of an earlier folder.
-    package static func load(_ folders: [Folder]) -> MappingTableBuilder {
+    package static func load(_ folders: [Folder]) -> MappingTableBuilder { load(folders, tries: 4) }
+
+    private static func load(_ folders: [Folder], tries: Int) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
         let (paths, replaced) = files(in: folders, &mistakes, &builder)
@@ -29,6 +31,11 @@ package enum MappingFiles {
             for declaration in reader.read() {
                 builder.add(declaration)
                 names[path, default: []].insert(declaration.command.value)
+            }
+            // It has gone since the folder was looked at, as an editor's files do: what it took the place of may be there.
+            if reader.isGone {
+                if tries > 1 { return load(folders, tries: tries - 1) }
+                continue
             }
             mistakes += reader.mistakes
             if reader.isUnreadable { builder.isIncomplete = true }

@@ -10,6 +10,8 @@ import QuickConnect
 struct YAMLFile {
     let path: String
     private(set) var mistakes: [ConfigurationMistake] = []
+    /// Whether nothing was at the path, not even a link.
+    private(set) var isGone = false
     /// What is in the file, where somebody has read it already.
     var text: String?
 
@@ -24,6 +26,7 @@ struct YAMLFile {
         case .failure(let problem):
             // A name is shown as text, and a file of that name is not there.
             let isNamedOtherwise = path.contains("\u{FFFD}") && !FileText.exists(path)
+            isGone = problem.isMissing && !isNamedOtherwise && !FileText.isLink(path)
             let message = isNamedOtherwise ? "the name of this file is not UTF-8, so rename it" : problem.message
             mistake(message, at: SourceLocation(file: path, line: problem.line ?? 1, column: 1))
             return nil

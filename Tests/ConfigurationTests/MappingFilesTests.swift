@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import QuickConnect
+import Synchronization
 import TestRig
 import Testing
 
@@ -238,6 +239,24 @@ struct MappingFilesTests {
     func `what has no end is told where it begins`(text: String, says: String) throws {
         let told = try mistakes(text)
         #expect(told.count == 1 && told[0].hasPrefix(says), "\(told)")
+    }
+
+    @Test func `a file that goes while the folder is read is not there`() async throws {
+        let folder = try folder(["a.yaml": "a: {view: []}"])
+        let isOver = Atomic(false)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                while !isOver.load(ordering: .relaxed) {
+                    try folder.write("", to: "b.yaml")
+                    try FileManager.default.removeItem(atPath: folder("b.yaml"))
+                }
+            }
+            defer { isOver.store(true, ordering: .relaxed) }
+            for _ in 0..<500 {
+                let table = try table(folder)
+                #expect(table["a"] != nil)
+            }
+        }
     }
 
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {

@@ -6,6 +6,8 @@ package enum FileText {
         package var message: String
         /// The line of the text that is meant, counted from 1; nil: the whole file.
         package var line: Int?
+        /// Whether nothing is at the path.
+        package fileprivate(set) var isMissing = false
 
         /// - Parameter message: words that follow the path.
         package init(message: String, line: Int? = nil) {
@@ -109,7 +111,10 @@ package enum FileText {
     }
 
     package static func problem(_ what: String) -> Problem {
-        Problem(message: "\(what): \(SystemCallError.text(errno))")
+        let code = errno
+        var problem = Problem(message: "\(what): \(SystemCallError.text(code))")
+        problem.isMissing = code == ENOENT
+        return problem
     }
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
