@@ -87,8 +87,10 @@ extension YAMLFile {
     private mutating func rule(_ node: YAMLNode, _ what: String, known: [String]) -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
         if let names = node.sequence.map({ $0.compactMap(\.text) }) ?? (node.isNull ? nil : node.text.map { [$0] }) {
-            let list = names.prefix(3).joined(separator: ", ")
-            mistake("\(what) must name users or groups, such as {users: [\(list)]}", got: node)
+            let list = names.isEmpty ? "ann" : names.prefix(3).joined(separator: ", ")
+            let everybody = what == "'allow'" ? ", and everybody is allowed without 'allow'" : ""
+            let none = names.isEmpty ? "; nobody but root is {users: []}\(everybody)" : ""
+            mistake("\(what) must name users or groups, such as {users: [\(list)]}\(none)", got: node)
             return allow
         }
         for (_, name, value) in members(node, of: what, known: known) {

@@ -91,6 +91,14 @@ struct EntryKindTests {
             "1:22: 'allow' must name users or groups, such as {users: [ann, bob]}; got a list"
         ),
         (
+            "a: {view: [], allow: []}",
+            "1:22: 'allow' must name users or groups, such as {users: [ann]}; nobody but root is {users: []}, and everybody is allowed without 'allow'; got an empty list"
+        ),
+        (
+            "a: {value: {type: any}, set: []}",
+            "1:30: 'set' must name users or groups, such as {users: [ann]}; nobody but root is {users: []}; got an empty list"
+        ),
+        (
             "a: {business: [lamp]}",
             "1:16: unknown command object 'lamp'; a handler of a script is \"script:lamp\""
         ),
