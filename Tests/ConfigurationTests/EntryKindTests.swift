@@ -354,6 +354,14 @@ struct EntryKindTests {
         let ten = "night: {schedule: {at: '22:00'}, call: [play, 2]}"
         #expect(try load(ten, "lamp: {value: {type: boolean}}")["night"]?.schedule?.call?.parameters == [2])
         #expect(try load(ten, ten)["lamp"]?.value?.parameter.kind == .any)
+        let two = ten.replacing(" 2]", with: " 2.0]")
+        #expect(try load(ten, two)["night"]?.schedule != nil)
+        let level = "lamp: {value: {type: number, default: 0, oneOf: [0, 1.5]}}"
+        let same = "lamp: {value: {type: number, default: 0.0, oneOf: [0.0, 1.5]}}"
+        #expect(try load(level, same)["lamp"]?.value?.initial == 0.0)
+        #expect(throws: ConfigurationMistakes.self) {
+            try load(level, level.replacing("default: 0", with: "default: 1.5"))
+        }
         #expect(try load(ten, "night: {call: [play, 3]}")["night"]?.schedule?.call?.parameters == [3])
         for other in ["night: {schedule: {at: '22:00'}, call: [play, 3]}", "night: {schedule: {at: '22:30'}}"] {
             let error = #expect(throws: ConfigurationMistakes.self) { try load(ten, other) }

@@ -154,9 +154,12 @@ public struct MappingDeclaration: Sendable {
 
     /// Whether both say the same of what the command is.
     private func isSame(as later: MappingDeclaration) -> Bool {
-        guard value == later.value, event == later.event, schedule == later.schedule else { return false }
+        guard value?.normalized == later.value?.normalized, schedule == later.schedule,
+            event?.normalized == later.event?.normalized
+        else { return false }
         guard let call, let other = later.call else { return true }
-        return call.command.value == other.command.value && call.parameters == other.parameters
+        return call.command.value == other.command.value
+            && call.parameters.map(\.normalized) == other.parameters.map(\.normalized)
     }
 
     /// Whether it has rules but does not say what the command is.
@@ -256,5 +259,45 @@ extension Parameter {
     /// Whether a verb, as YAML writes it, fits the parameter.
     fileprivate func fits(verb: String) -> Bool {
         fits(.string(verb)) || ((try? JSONParser.parse(verb)).map { fits($0) } ?? false)
+    }
+}
+
+// With one form of each number, to compare what two files declare: JSON has one kind of them, and 0.0 is 0.
+
+extension ValueDeclaration {
+    fileprivate var normalized: ValueDeclaration {
+        var one = self
+        (one.parameter, one.initial) = (parameter.normalized, initial.normalized)
+        return one
+    }
+}
+
+extension EventDeclaration {
+    fileprivate var normalized: EventDeclaration {
+        var one = self
+        one.parameter = parameter.normalized
+        return one
+    }
+}
+
+extension Parameter {
+    fileprivate var normalized: Parameter {
+        var one = self
+        one.defaultValue = defaultValue?.normalized
+        one.oneOf = oneOf?.map(\.normalized)
+        one.items = items?.normalized
+        for index in members.indices { one.members[index].declared = members[index].declared?.normalized }
+        return one
+    }
+}
+
+extension JSONValue {
+    fileprivate var normalized: JSONValue {
+        switch self {
+        case .number(let number): .shortest(number)
+        case .array(let items): .array(items.map(\.normalized))
+        case .object(let members): .object(JSONObject(members.map { ($0.name, $0.value.normalized) }))
+        default: self
+        }
     }
 }
