@@ -109,6 +109,21 @@ struct MappingTableTests {
         #expect(text == "a.yaml:2:1: no file before maps 'lamb', so it cannot be removed, did you mean 'lamp'?")
     }
 
+    @Test("replace says what it replaces by nothing, and where there is nothing to replace")
+    func replaceNothing() throws {
+        let lamp = declaration("lamp", [.view: ["LampVCO"]])
+        let text = mistakes([lamp, declaration("lamp", at: 2) { $0.replaces = true }])
+        #expect(
+            text == """
+                a.yaml:2:1: 'replace: true' leaves nothing of 'lamp' (a.yaml:1:1), and no file says what it is instead; \
+                'remove: true' removes it, and a command that does nothing has 'view: []'
+                """
+        )
+        let (table, warnings) = try build([lamp, declaration("lamb", [.view: []], at: 2) { $0.replaces = true }])
+        let says = "no file before maps 'lamb', so 'replace: true' replaces nothing, did you mean 'lamp'?"
+        #expect(table["lamb"] != nil && warnings.map(\.description) == ["a.yaml:2:1: \(says)"])
+    }
+
     @Test(
         "default's command objects stand before each command's own, phase by phase, and give timeout and allow to all"
     )

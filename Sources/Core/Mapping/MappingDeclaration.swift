@@ -76,6 +76,8 @@ public struct MappingDeclaration: Sendable {
     public var homeAssistant: JSONValue?
     /// Whether it replaces what earlier files declare.
     public var replaces = false
+    /// Where that stands which it replaces.
+    var replaced: SourceLocation?
     /// Where it says what the command is, if that is not its first place.
     private var origin: SourceLocation?
     /// What to say of a later file that makes something else of it.

@@ -33,7 +33,7 @@ public struct MappingTableBuilder {
             let question = NearestNames.question(name, among: declarations.keys.map(\.text))
             mistake("no file before maps '\(name)', so it cannot be removed\(question)", at: declaration.command)
         } else if declaration.replaces {
-            declarations[key] = declaration
+            replace(key, declaration)
         } else {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
@@ -42,6 +42,17 @@ public struct MappingTableBuilder {
             declarations[key]?.files.insert(declaration.command.location.file)
             declarations[key]?.gateways.formUnion(declaration.ruledGateways)
         }
+    }
+
+    /// Where there is nothing to replace, nothing is lost; but what was meant may still be there under its own name.
+    private mutating func replace(_ key: ByteName, _ declaration: MappingDeclaration) {
+        let old = declarations.updateValue(declaration, forKey: key)
+        declarations[key]?.replaced = old?.command.location
+        guard old == nil else { return }
+        let others = declarations.keys.map(\.text).filter { $0 != key.text }
+        let question = warnings.count < 20 ? NearestNames.question(key.text, among: others) : ""
+        let says = "no file before maps '\(key.text)', so 'replace: true' replaces nothing\(question)"
+        warn(ConfigurationMistake(says, at: declaration.command.location))
     }
 
     private mutating func mistake(_ text: String, at place: Located<String>) {
@@ -104,12 +115,17 @@ public struct MappingTableBuilder {
 
     /// Entries for which no file gives a phase: typos in a name, which would leave open what was meant.
     private var emptyEntries: [ConfigurationMistake] {
-        let commands = declarations.filter { $0.key.text != MappingDeclaration.defaultName }.values.map {
-            (name: $0.command, isEmpty: $0.isEmpty)
-        }
-        let others = commands.filter { !$0.isEmpty }.map(\.name.value)
-        let empty = commands.filter(\.isEmpty).map(\.name).sorted { $0.location < $1.location }
-        return empty.enumerated().map { number, command in
+        let commands = declarations.filter { $0.key.text != MappingDeclaration.defaultName }.values
+        let others = commands.filter { !$0.isEmpty }.map(\.command.value)
+        let empty = commands.filter(\.isEmpty).sorted { $0.command.location < $1.command.location }
+        return empty.enumerated().map { number, entry in
+            let command = entry.command
+            if let place = entry.replaced {
+                let says =
+                    "'replace: true' leaves nothing of '\(command.value)' (\(place)), and no file says what it is instead; "
+                    + "'remove: true' removes it, and a command that does nothing has 'view: []'"
+                return ConfigurationMistake(says, at: command.location)
+            }
             // Each search goes through all names: a file with 10,000 typos must not take a minute.
             let question = number < 20 ? NearestNames.question(command.value, among: others) : ""
             return ConfigurationMistake(
