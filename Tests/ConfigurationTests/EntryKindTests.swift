@@ -235,6 +235,38 @@ struct EntryKindTests {
         #expect(try mistakes(named + "a: {schedule: {every: 1h}, call: [shut]}") == [])
     }
 
+    @Test func `one line is advised for all that an entry lacks, for two of one entry are refused in a file`() throws {
+        let rules = """
+            lamp: {value: {type: boolean}, allow: {users: [root]}, set: {users: [root]}}
+            safe: {view: [], verbs: {open: {users: [root]}, shut: {groups: [root]}}}
+            post: {business: [PostBCO]}
+            bell: {event: {type: any}}
+            late: {schedule: {at: "23:00"}, call: [lamp]}
+            evening: {schedule: {at: "22:00"}, call: [lamp, true]}
+            one: {schedule: {every: 1h}, call: [safe, open]}
+            two: {schedule: {every: 1h}, call: [safe, shut]}
+            three: {schedule: {every: 1h}, call: [post, bell]}
+            four: {schedule: {every: 1h}, call: [post, bell]}
+
+            """
+        let told = try mistakes(rules)
+        let lines = Set(told.compactMap { $0.split(separator: "«").last?.split(separator: "»").first.map(String.init) })
+        #expect(
+            told.count == 6
+                && lines == [
+                    "lamp: {allow: {users: [root, schedule:evening, schedule:late]}, set: {users: [root, schedule:evening]}}",
+                    "safe: {verbs: {open: {users: [root, schedule:one]}, shut: {users: [schedule:two], groups: [root]}}}",
+                    "bell: {post: {users: [schedule:four, schedule:three]}}",
+                ],
+            "\(told)"
+        )
+        let left = try table(
+            "lamp: {view: [], allow: {users: [root]}, verbs: {a: {users: [bin]}, b: {users: [sys]}}}"
+        ).warnings
+        let line = "«lamp: {allow: {users: [root, bin, sys]}}»"
+        #expect(left.count == 2 && left.allSatisfy { $0.message.contains(line) }, "\(left)")
+    }
+
     @Test(arguments: [
         ("[post, bell, {}]", "nobody may post bell"), ("[post, level, 3]", "posting level is allowed to user root"),
         ("[post, open, x]", "/1: expected data, an integer; got the string \"x\""),

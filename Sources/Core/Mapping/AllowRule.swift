@@ -58,13 +58,36 @@ public struct AllowRule: Sendable, Hashable {
         line(keys, users: (rule?.userNames ?? []) + [name(of: caller)], groups: rule?.groupNames ?? [])
     }
 
-    /// The end of a sentence: how to let those of another rule call the command, too.
-    func remedy(naming other: AllowRule, too command: String) -> String {
-        let users = userNames + other.userNames
-        guard let line = Self.line([command, "allow"], users: users, groups: groupNames + other.groupNames) else {
+    /// The end of a sentence: how to let those of other rules call the command, too.
+    func remedy(naming others: [AllowRule], too command: String) -> String {
+        let users = userNames + Set(others.flatMap(\.userNames)).sorted()
+        let groups = groupNames + Set(others.flatMap(\.groupNames)).sorted()
+        guard let line = Self.line([command, "allow"], users: users, groups: groups) else {
             return "name them there, too"
         }
         return "the line «\(line)» in a file of the mappings folder would allow it"
+    }
+
+    /// One line with more users of several rules of an entry: two lines of one entry are refused in one file. Nil if they
+    /// are too many to show.
+    /// - Parameter rules: where in the entry each stands (`allow`, or `verbs` and the verb), and whom to add.
+    static func line(
+        _ command: String,
+        _ rules: [(keys: [String], rule: AllowRule?, callers: [Caller])]
+    ) -> String? {
+        let parts = rules.map { keys, rule, callers in
+            let users = (rule?.userNames ?? []) + callers.map(name)
+            return line(keys, users: users, groups: rule?.groupNames ?? []).map { (section: keys[0], text: $0) }
+        }
+        guard !parts.contains(where: { $0 == nil }) else { return nil }
+        let sections = Dictionary(grouping: parts.compactMap { $0 }, by: \.section).sorted { $0.key < $1.key }
+        let texts = sections.map { section, parts in
+            guard parts.count > 1 else { return parts[0].text }
+            // «verbs: {open: …}» and «verbs: {shut: …}» are one section.
+            let inner = parts.map { $0.text.dropFirst("\(section): {".count).dropLast() }
+            return "\(section): {\(inner.joined(separator: ", "))}"
+        }
+        return "\(NameList.quoted(command.shortened)): {\(texts.joined(separator: ", "))}"
     }
 
     private static func line(_ keys: [String], users: [String], groups: [String]) -> String? {

@@ -4,11 +4,15 @@ extension MappingTable {
         entries.flatMap { entry -> [ConfigurationMistake] in
             guard let allow = entry.rule else { return [] }
             let set = entry.setRule.map { [(verb: "set", rule: $0)] } ?? []
-            return (set + entry.verbs.all).filter { allow.leavesOut($0.rule) }.map { verb, rule in
+            let left = (set + entry.verbs.all).filter { allow.leavesOut($0.rule) }
+            guard !left.isEmpty else { return [] }
+            // One line for all of them: two of one entry are refused in one file.
+            let remedy = allow.remedy(naming: left.map(\.rule), too: entry.command)
+            return left.map { verb, rule in
                 let says =
                     "'\(entry.command)': \(rule.words) may '\(verb)' it, and not call it, which is allowed to "
                     + "\(allow.words) (\(allow.location)); "
-                return ConfigurationMistake(says + allow.remedy(naming: rule, too: entry.command), at: rule.location)
+                return ConfigurationMistake(says + remedy, at: rule.location)
             }
         }
     }

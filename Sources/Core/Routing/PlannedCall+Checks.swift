@@ -5,9 +5,11 @@ extension MappingTable {
     /// - Returns: warnings of what is called and no file maps, and of rules that match nobody: they name schedules
     ///   which no file declares, or those whom `allow` leaves out.
     public func checkPlannedCalls() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
-        let mistakes = entries.compactMap { mistake(ofCallBy: $0) }
+        let lines = linesOfPlannedCalls
+        let mistakes = entries.compactMap { mistake(ofCallBy: $0, lines) }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
-        return (entries.compactMap { warning(ofCallBy: $0) } + warningsOfRules + warningsOfUnreachableRules).sorted()
+        let ofRules = warningsOfRules + warningsOfUnreachableRules
+        return (entries.compactMap { warning(ofCallBy: $0) } + ofRules).sorted()
     }
 
     /// The schedules that rules name, and that would match nobody.
@@ -27,15 +29,58 @@ extension MappingTable {
     }
 
     /// Why the call of a schedule would be refused each time; nil if it would not be.
-    private func mistake(ofCallBy entry: MappingEntry) -> ConfigurationMistake? {
+    /// - Parameter lines: those of ``linesOfPlannedCalls``.
+    private func mistake(
+        ofCallBy entry: MappingEntry,
+        _ lines: [ByteName: String]
+    ) -> ConfigurationMistake? {
         guard let call = entry.schedule?.call, let target = self[call.command.value] else { return nil }
         let caller = PlannedCall.caller(entry.command)
         let refusal =
-            lastingRefusal(of: target) ?? refusal(of: target, to: caller, call) ?? problem(target, call)
-            ?? postProblem(target, call, caller)
+            lastingRefusal(of: target)
+            ?? refusal(of: target, to: caller, call)?.advising(lines[ByteName(target.command)], caller)
+            ?? problem(target, call) ?? postProblem(target, call, caller, lines)
         return refusal.map {
             ConfigurationMistake("the schedule '\(entry.command)': \($0.message)", at: call.command.location)
         }
+    }
+
+    /// For each entry with rules that calls of schedules need and that do not name them, the line that adds all of them, to be
+    /// advised in place of a line for each; none where it would be too long.
+    private var linesOfPlannedCalls: [ByteName: String] {
+        var lacking: [ByteName: [[String]: (rule: AllowRule?, callers: [Caller])]] = [:]
+        for entry in entries.sorted(by: { $0.command < $1.command }) {
+            guard let call = entry.schedule?.call, let target = self[call.command.value] else { continue }
+            let caller = PlannedCall.caller(entry.command)
+            for (entry, keys, rule) in rules(neededFor: call, of: target) where !(rule?.names(caller) ?? false) {
+                lacking[ByteName(entry.command), default: [:]][keys, default: (rule, [])].callers.append(caller)
+            }
+        }
+        return lacking.reduce(into: [:]) { lines, entry in
+            let rules = entry.value.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            lines[entry.key] =
+                AllowRule.line(entry.key.text, rules.map { ($0.key, $0.value.rule, $0.value.callers) })
+        }
+    }
+
+    /// The rules that must name who makes a call, each with its entry and where it stands there: of the command, and of the
+    /// event that it posts. No rule: nobody is named.
+    private func rules(
+        neededFor call: PlannedCall,
+        of target: MappingEntry
+    ) -> [(entry: MappingEntry, keys: [String], rule: AllowRule?)] {
+        var rules = target.rule.map { [(entry: target, keys: ["allow"], rule: AllowRule?.some($0))] } ?? []
+        if let rule = target.setRule, call.parameters.contains(where: { $0 != .null }) {
+            rules.append((target, ["set"], rule))
+        } else if let first = call.parameters.first, let (verb, rule) = target.verbs.rule(for: .value(first)) {
+            rules.append((target, ["verbs", verb], rule))
+        }
+        if target.steps.contains(where: { $0.name == "PostBCO" }),
+            let event = call.parameters.first?.stringValue.flatMap({ self[$0] }), event.kind == .event
+        {
+            rules.append((event, ["post"], event.postRule))
+        }
+        return rules
     }
 
     /// That a schedule calls what no file maps: a handler that a client registers, or a typo.
@@ -74,14 +119,21 @@ extension MappingTable {
     }
 
     /// Why the event that a call of `post` names would be refused.
-    private func postProblem(_ target: MappingEntry, _ call: PlannedCall, _ caller: Caller) -> CommandError? {
+    private func postProblem(
+        _ target: MappingEntry,
+        _ call: PlannedCall,
+        _ caller: Caller,
+        _ lines: [ByteName: String]
+    ) -> CommandError? {
         guard target.steps.contains(where: { $0.name == "PostBCO" }), let name = call.parameters.first?.stringValue
         else { return nil }
         if DaemonEvents.names.contains(name) {
             return CommandError(.denied, "'\(name)' is an event of the device itself; choose another name for yours")
         }
         guard let entry = self[name], entry.kind != .stack else { return nil }
-        if let refusal = Permissions(ownUID: .max).refusal(toPost: entry, caller) { return refusal }
+        if let refusal = Permissions(ownUID: .max).refusal(toPost: entry, caller) {
+            return refusal.advising(lines[ByteName(name)], caller)
+        }
         let data = call.parameters.count > 1 ? call.parameters[1] : .null
         guard let event = entry.event, event.parameter.accept(data) == nil else { return nil }
         return event.parameter.refusal(of: data, at: "/1")
@@ -101,5 +153,17 @@ extension MappingTable {
                 return CommandError(error.code, "the parameters of '\(target.command)' do not fit: \(error.message)")
             }
         }
+    }
+}
+
+extension CommandError {
+    /// The same refusal with another line that allows it; nil: it is too long to show.
+    fileprivate func advising(_ line: String?, _ caller: Caller) -> CommandError {
+        let advised = AllowRule.remedy(details["allow"]?.stringValue, caller)
+        guard message.hasSuffix(advised) else { return self }
+        var error = self
+        error.message = message.dropLast(advised.count) + AllowRule.remedy(line, caller)
+        error.details["allow"] = line.map(JSONValue.string)
+        return error
     }
 }
