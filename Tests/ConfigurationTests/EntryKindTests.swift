@@ -267,6 +267,20 @@ struct EntryKindTests {
         #expect(left.count == 2 && left.allSatisfy { $0.message.contains(line) }, "\(left)")
     }
 
+    @Test func `a group of a gateway that is nearly that of the home, or of other rules, is a warning`() throws {
+        func told(_ groups: String...) throws -> [String] {
+            let entries = groups.enumerated().map { "a\($0): {view: [], allow: {groups: [\"\($1)\"]}}\n" }
+            return try table(entries.joined()).warnings.map(\.message)
+        }
+        #expect(try told("web:hoem") == ["the gateway 'web' may have no group 'hoem', did you mean 'home'?"])
+        #expect(
+            try told("web:staff", "web:staff", "web:stuff")
+                == ["the gateway 'web' may have no group 'stuff', did you mean 'staff'?"]
+        )
+        #expect(try told("web:home", "sso:hoem", "web:ops", "web:floor1", "web:floor1", "web:floor2") == [])
+        #expect(try told("web:staff", "web:stuff") == [])
+    }
+
     @Test(arguments: [
         ("[post, bell, {}]", "nobody may post bell"), ("[post, level, 3]", "posting level is allowed to user root"),
         ("[post, open, x]", "/1: expected data, an integer; got the string \"x\""),

@@ -1,3 +1,5 @@
+internal import JSON
+
 extension MappingTable {
     /// Warnings of rules of `set` and `verbs` whose users and groups `allow` all leaves out: they may set, and not call.
     var warningsOfUnreachableRules: [ConfigurationMistake] {
@@ -14,6 +16,33 @@ extension MappingTable {
                     + "\(allow.words) (\(allow.location)); "
                 return ConfigurationMistake(says + remedy, at: rule.location)
             }
+        }
+    }
+
+    /// The group of the web that «quickconnect setup home» and the documentation use.
+    private static let home = "web:home"
+
+    /// Warnings of groups of gateways whose names are nearly that of the home, or that one rule names where several name a
+    /// near one. A gateway's groups are those that its users are given, so the files alone do not say which there are.
+    var warningsOfGroups: [ConfigurationMistake] {
+        var places: [ByteName: [SourceLocation]] = [:]
+        // The rule of `default` is that of many entries.
+        for rule in Set(entries.flatMap(\.rules)) {
+            for name in Set(rule.groupNames.map { ByteName($0) }) { places[name, default: []].append(rule.location) }
+        }
+        // Each search takes time, and there may be thousands.
+        let common = places.filter { $0.value.count > 1 }.map(\.key.text).sorted().prefix(50)
+        return places.compactMap { name, rules in
+            guard let (gateway, group) = GatewayName.parts(name.text), name.text != Self.home,
+                let location = rules.min()
+            else { return nil }
+            let others = Set([Self.home] + (rules.count == 1 ? common : [])).compactMap(GatewayName.parts)
+            // «floor1» and «floor2» are two.
+            let letters = { (text: String) in text.filter { !$0.isNumber } }
+            let groups = others.filter { $0.gateway == gateway && letters($0.name) != letters(group) }.map(\.name)
+            let near = NearestNames.question(group, among: groups)
+            let says = "the gateway '\(gateway)' may have no group '\(group)'\(near)"
+            return near.isEmpty ? nil : ConfigurationMistake(says, at: location)
         }
     }
 }

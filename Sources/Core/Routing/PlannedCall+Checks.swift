@@ -3,12 +3,12 @@ internal import JSON
 extension MappingTable {
     /// Checks what the schedules call. Throws the mistakes: calls that would be refused each time.
     /// - Returns: warnings of what is called and no file maps, and of rules that match nobody: they name schedules
-    ///   which no file declares, or those whom `allow` leaves out.
+    ///   which no file declares, groups that nearly are others, or those whom `allow` leaves out.
     public func checkPlannedCalls() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
         let lines = linesOfPlannedCalls
         let mistakes = entries.compactMap { mistake(ofCallBy: $0, lines) }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
-        let ofRules = warningsOfRules + warningsOfUnreachableRules
+        let ofRules = warningsOfRules + warningsOfGroups + warningsOfUnreachableRules
         return (entries.compactMap { warning(ofCallBy: $0) } + ofRules).sorted()
     }
 
