@@ -194,6 +194,20 @@ struct BindingTests {
         #expect(post == ["1:1: 'a' has 'post', but programs do not post it: it comes from its input device"])
     }
 
+    @Test func `a line is a warning whose name is nearly one of this machine`() throws {
+        let table = try table(
+            """
+            a: {value: {type: boolean, gpio: {line: GIPO27}}}
+            b: {value: {type: boolean, gpio: {line: GPIO17, output: true}}}
+            c: {value: {type: boolean, gpio: {line: RELAY_IN_3}}}
+            d: {value: {type: boolean, gpio: {line: 4, chip: GPIO}}}
+            """
+        )
+        let says = "'a': no GPIO chip of this machine has the line GIPO27, did you mean 'GPIO27'?"
+        #expect(table.warningsOfLines(["GPIO17", "GPIO27", ""]).map(\.message) == [says])
+        #expect(table.warningsOfLines([]).isEmpty)
+    }
+
     @Test func `an input has no rule for who sets it, and a line has one value`() throws {
         let input = try mistakes("a: {value: {type: boolean, gpio: {line: A}}, set: {users: [root]}}\n")
         #expect(input == ["1:1: 'a' has 'set', but nobody can set it: it is read from its hardware"])

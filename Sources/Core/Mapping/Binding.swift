@@ -58,6 +58,12 @@ public struct GPIOBinding: Sendable, Hashable {
             case .numbered(let chip, let offset): "\(offset) of \(chip)"
             }
         }
+
+        /// `, did you mean 'GPIO27'?`, or an empty text if the line has no name, or no name is near.
+        package func question(among names: Set<String>) -> String {
+            guard case .named(let name) = self else { return "" }
+            return NearestNames.question(name, among: names)
+        }
     }
 
     /// What pulls an input that nothing drives.
@@ -136,6 +142,21 @@ extension MappingTable {
         }
         mistakes += twins
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
+    }
+
+    /// Warnings of lines that this machine does not have, and whose names are nearly those of others. Where none is near, the files
+    /// may be those of another machine.
+    /// - Parameter names: those of the lines of this machine.
+    package func warningsOfLines(_ names: Set<String>) -> [ConfigurationMistake] {
+        entries.compactMap { entry in
+            guard case .gpio(let gpio)? = entry.value?.binding, case .named(let name) = gpio.line,
+                !names.contains(name), let location = entry.location
+            else { return nil }
+            let near = gpio.line.question(among: names)
+            let says = "'\(entry.command)': no GPIO chip of this machine has the line \(name)\(near)"
+            return near.isEmpty ? nil : ConfigurationMistake(says, at: location)
+        }
+        .sorted()
     }
 
     /// Commands are names of bytes, but nobody sees which of two lines or times such a name means.

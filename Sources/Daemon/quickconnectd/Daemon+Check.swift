@@ -19,8 +19,10 @@ extension Daemon {
                 throw ConfigurationMistakes(mistakes + error.mistakes)
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            let ofSettings = settings.sockets.flatMap { $0.warnings(table) } + missingTracks + settings.kiosk.warnings
-            Self.show(warnings + ofGateways(table) + ofSettings, as: "warning: ")
+            let ofSettings =
+                settings.sockets.flatMap { $0.warnings(table) } + missingTracks
+                + settings.kiosk.warnings
+            Self.show(warnings + ofLines(table) + ofGateways(table) + ofSettings, as: "warning: ")
             Self.show(ownersNotes(table) + settings.sockets.flatMap(\.notes), as: "note: ")
             print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
@@ -48,6 +50,13 @@ extension Daemon {
     private func ofGateways(_ table: MappingTable) -> [ConfigurationMistake] {
         let missing = gatewayDoctor { table.entries }.missing
         return missing.flatMap { gateway in gateway.places.map { ConfigurationMistake(gateway.says, at: $0) } }
+    }
+
+    /// Slips in the names of lines, where this machine has them. Looking at a chip takes no line.
+    private func ofLines(_ table: MappingTable) -> [ConfigurationMistake] {
+        guard !settings.simulate else { return [] }
+        let (lines, refusals) = GPIOChips().all()
+        return refusals.isEmpty ? table.warningsOfLines(Set(lines.map(\.name))) : []
     }
 
     /// Tracks that the files name, and that are not there. They are only for the simulation.

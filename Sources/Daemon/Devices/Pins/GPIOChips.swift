@@ -67,18 +67,20 @@ package struct GPIOChips: Sendable {
         value: Bool = false
     ) throws(CommandError) -> Int32 {
         var found: [(path: String, line: Line)] = []
+        var names: Set<String> = []
         var refused: Refusal?
         for path in paths {
             do throws(SystemCallError) {
                 try open(path) { chip, label, count in
                     let lines = (0..<count).map { describe(chip, label, $0) }
+                    names.formUnion(lines.map(\.name))
                     found += lines.filter { Self.matches($0, gpio.line) }.map { (path, $0) }
                 }
             } catch {
                 refused = Refusal(path: path, error: error)
             }
         }
-        guard let (path, line) = found.first else { throw missing(gpio.line, refused) }
+        guard let (path, line) = found.first else { throw missing(gpio.line, names, refused) }
         guard found.count == 1 else { throw ambiguous(gpio.line, found.map(\.line)) }
         var descriptor = -ENODEV
         do throws(SystemCallError) {
@@ -141,7 +143,7 @@ package struct GPIOChips: Sendable {
         String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private func missing(_ line: GPIOBinding.Line, _ refused: Refusal?) -> CommandError {
+    private func missing(_ line: GPIOBinding.Line, _ names: Set<String>, _ refused: Refusal?) -> CommandError {
         if let refused {
             return CommandError(
                 refused.error.code == EACCES || refused.error.code == EPERM ? .denied : .unavailable,
@@ -151,7 +153,7 @@ package struct GPIOChips: Sendable {
         }
         let chips = paths.count
         let where_ = chips == 0 ? "this machine has no GPIO chip" : "none of the \(chips) GPIO chips has it"
-        return .missingPart("there is no GPIO line \(line): \(where_)")
+        return .missingPart("there is no GPIO line \(line): \(where_)\(line.question(among: names))")
     }
 
     private func error(of wanted: GPIOBinding.Line, _ line: Line, _ code: Int32) -> CommandError {
