@@ -47,11 +47,14 @@ struct HandlerUses: Sendable {
     var notes: [ConfigurationMistake] {
         uses.flatMap { handler, uses in
             uses.filter { $0.answeredBy == nil }.map { use in
-                ConfigurationMistake(
+                let what =
+                    use.command == handler.text
+                    ? "the handler '\(handler)'"
+                    : "'\(handler)' answers for '\(use.command)', so it is no command of its own, and"
+                return ConfigurationMistake(
                     """
-                    '\(handler)' answers for '\(use.command)', so it is no command of its own, and only root, the \
-                    daemon's user and the users of handlerCommands may register it; with \
-                    answeredBy: {users: [NAME]} in the entry others may too
+                    \(what) may be registered only by root, the daemon's user and the users of the setting handlerCommands \
+                    (\(Caller.scriptUser) if it is absent); with answeredBy: {users: [NAME]} in the entry others may too
                     """,
                     at: use.location
                 )
