@@ -68,6 +68,7 @@ struct LibYAMLParser: ~Copyable {
         case "found character that cannot start any token": "; a text that begins with this character needs quotes"
         case "found unexpected end of stream", "found unexpected document indicator":
             "; a quote or a bracket is not closed"
+        case "did not find expected node content": "; a bracket is not closed, or a value is missing"
         case "could not find expected ':'": "; a key ends with a colon and a space"
         case "did not find expected <document start>":
             "; this line is indented less than the first one, or what is before it is no mapping"

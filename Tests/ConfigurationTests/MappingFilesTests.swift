@@ -218,7 +218,7 @@ struct MappingFilesTests {
     @Test(arguments: [
         ("{help: A fan: fast.}", "needs quotes"), ("\n  help: A fan: fast.", "such as \"A fan: fast\""),
         ("\n  help: a\n b: c", "indented unlike"), ("\n  help: @home", "needs quotes"),
-        ("\n  help: \"open", "not closed"),
+        ("\n  help: \"open", "not closed"), ("\n  view: [", "a bracket is not closed"),
     ])
     func `what libyaml says has what to do about it`(text: String, remedy: String) throws {
         let told = try mistakes("a: \(text)")
