@@ -117,6 +117,18 @@ struct ScreenTests {
         let level = try String(contentsOfFile: folder("backlight/panel/brightness"), encoding: .utf8)
         #expect(level.hasPrefix("1"))
         #expect(try told("ddcutil") == "40")
+        let doctor = try await ChildProcess.run(
+            Products.path("quickconnect"),
+            ["doctor", "screen", "--socket", daemon.socket]
+        )
+        let words = doctor.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words == """
+                screen warning brightness by the backlight; no way to on (X server: xset is not installed (apt install \
+                x11-xserver-utils)); no way to rotation (X server: xrandr is not installed (apt install x11-xserver-utils)) No \
+                problems found.
+                """
+        )
         // What nothing here can do is told with the reason of each way.
         let error = try await client.failure("screen", [["on": false]])
         let message = try #require(error["message"]?.stringValue)

@@ -16,6 +16,7 @@ struct DoctorCommand: ParsableCommand {
               quickconnect doctor
               quickconnect doctor readers    only what it says of one part
               quickconnect doctor sound      also plays a tone, and listens for it with the microphone
+              quickconnect doctor screen     only the ways to the screen; with --flash it is dark for two seconds
               quickconnect doctor --json
             """
     )
@@ -25,23 +26,39 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
+    @Flag(help: "With screen: turn it off, and after two seconds on.")
+    var flash = false
+
     @Argument(
-        help: ArgumentHelp("The part to show, as in the first column; or a test: sound.", valueName: "WHAT"),
+        help: ArgumentHelp("The part to show, as in the first column; or a test: sound, screen.", valueName: "WHAT"),
         completion: .list(Self.parts)
     )
     var what: String?
 
-    /// What is offered: the test, and what most devices have lines of.
+    /// What is offered: the tests, and what most devices have lines of.
     private static let parts = [
         "sound", "daemon", "data", "files", "fleet", "gateways", "hardware", "location", "mappings", "memory",
-        "microphone", "mixer", "motion", "nearby", "readers", "schedules", "settings", "speaker", "vibration",
+        "microphone", "mixer", "motion", "nearby", "readers", "schedules", "screen", "settings", "speaker", "vibration",
     ]
 
     private var isTest: Bool { what == "sound" }
 
+    func validate() throws {
+        if flash, what != "screen" {
+            throw ValidationError("--flash is a test of the screen: quickconnect doctor screen --flash")
+        }
+    }
+
     func run() throws {
+        if what == "screen" {
+            return try show(DoctorReport([ScreenCheck(connection: connection).finding(flash: flash)]))
+        }
         var report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
         if let what, !isTest { report = try Self.part(what, of: report) }
+        try show(report)
+    }
+
+    private func show(_ report: DoctorReport) throws {
         say(json ? report.json.text : report.text(width: Terminal.width))
         if !report.isOK { throw ExitError.refused }
     }
@@ -54,7 +71,7 @@ struct DoctorCommand: ParsableCommand {
         for finding in report.findings where !subjects.contains(finding.subject) { subjects.append(finding.subject) }
         let all = subjects.map(\.shellWord).joined(separator: ", ")
         let absent = report.findings.first { $0.subject == "daemon" && $0.state == .error }.map { ". \($0.says)" } ?? ""
-        let says = "The doctor has no line about '\(subject)', but about \(all); and a test, sound"
+        let says = "The doctor has no line about '\(subject)', but about \(all); and two tests, sound and screen"
         throw ValidationError(says.escapingControls + absent)
     }
 

@@ -43,6 +43,21 @@ struct Screen: Sendable {
         return state.json
     }
 
+    /// Each way to each part, in the order in which they are tried, and why it would not be taken: `[{part, way, problem}]`.
+    func examine() async -> JSONValue {
+        var all: [JSONValue] = []
+        for part in ScreenPart.allCases {
+            for way in ways where way.parts.contains(part) {
+                var members: JSONObject = ["part": .string(part.rawValue), "way": .string(way.name)]
+                do throws(ScreenFailure) { _ = try await known(part, by: way) } catch {
+                    members["problem"] = .string("\(error)")
+                }
+                all.append(.object(members))
+            }
+        }
+        return .array(all)
+    }
+
     /// - Throws: `unavailable` with the reason of each way, if there is none for a change. Changes before it stay.
     func change(_ changes: ScreenState) async throws(HandlerCall.Failure) {
         // Turned on first: a screen that is off may tell nothing else. Turned off last, for the same reason.

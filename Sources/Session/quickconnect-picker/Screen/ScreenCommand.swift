@@ -2,7 +2,8 @@ import JSON
 import QuickConnect
 import QuickConnectClient
 
-/// `screen [{on, brightness, rotation}]`: what the screen is, or has become, which all are told who listen.
+/// `screen [{on, brightness, rotation, ways}]`: what the screen is, or has become, which all are told who listen; with
+/// `ways` only which ways there are to it.
 struct ScreenCommand: SessionCommand {
     let screen: Screen
     let name = "screen"
@@ -13,6 +14,7 @@ struct ScreenCommand: SessionCommand {
         guard let changes = call.parameters.first.flatMap({ $0 == .null ? nil : $0 }) else {
             return HandlerCall.Answer(try await screen.look())
         }
+        if changes.objectValue?["ways"] == true { return HandlerCall.Answer(["ways": await screen.examine()]) }
         do throws(HandlerCall.Failure) {
             try await screen.change(ScreenState(changes))
         } catch {
