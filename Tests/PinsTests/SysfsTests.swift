@@ -16,6 +16,7 @@ import Testing
         var folders = KernelPins.Folders()
         folders.classes = folder.path
         folders.devices = folder("dev")
+        folders.iio = folder("iio")
         pins = KernelPins(folders)
     }
 
@@ -77,6 +78,98 @@ import Testing
         try write(text, "hwmon/hwmon7/\(input)_input")
         let sensor = pins.openSensor("a", SensorBinding(chip: "cpu_thermal", input: input))
         #expect(try sensor.read() == expected)
+    }
+
+    /// A device of IIO with these files.
+    private func device(_ number: Int, _ files: [String: String]) throws {
+        for (name, text) in files { try write("\(text)\n", "iio/iio:device\(number)/\(name)") }
+    }
+
+    private func read(_ chip: String, _ input: String) throws(CommandError) -> Double {
+        try pins.openSensor("a", SensorBinding(chip: chip, input: input)).read()
+    }
+
+    @Test(arguments: [
+        ("temp", ["in_temp_input": "-4250"], -4.25), ("in_temp", ["in_temp_input": "25730"], 25.73),
+        ("humidityrelative", ["in_humidityrelative_input": "48560", "in_humidityrelative_raw": "7"], 48.56),
+        ("pressure", ["in_pressure_input": "101.325000"], 101.325),
+        ("illuminance0", ["in_illuminance0_input": "330"], 330),
+        ("distance", ["in_distance_raw": "1250", "in_distance_scale": "0.001"], 1.25),
+        ("temp", ["in_temp_raw": "-300", "in_temp_offset": "100", "in_temp_scale": "62.5"], -12.5),
+        ("voltage3", ["in_voltage3_raw": "8", "in_voltage_scale": "125", "in_voltage_offset": "-4"], 0.5),
+        ("voltage0", ["in_voltage0_raw": "8", "in_voltage0_scale": "250", "in_voltage_scale": "125"], 2),
+        (
+            "voltage0-voltage1",
+            ["in_voltage0-voltage1_raw": "-8", "in_voltage-voltage_scale": "250", "in_voltage_scale": "125"], -2
+        ),
+        ("power1", ["in_power1_raw": "2500", "in_scale": "2"], 5), ("proximity", ["in_proximity_raw": "17"], 17),
+    ])
+    func `a channel of IIO is a sensor, processed or raw`(
+        input: String,
+        files: [String: String],
+        expected: Double
+    ) throws {
+        try device(3, files.merging(["name": "bme280", "label": "garden"]) { file, _ in file })
+        // A trigger is no chip.
+        try write("bme280\n", "iio/trigger0/name")
+        #expect(try read("bme280", input) == expected)
+        #expect(try read("garden", input) == expected)
+    }
+
+    @Test func `hwmon comes first where both have a chip with that input`() throws {
+        try write("shtc3\n", "hwmon/hwmon0/name")
+        try write("20000", "hwmon/hwmon0/temp1_input")
+        try device(0, ["name": "shtc3", "in_temp_input": "30000", "in_temp1_input": "40000"])
+        #expect(try read("shtc3", "temp1") == 20)
+        #expect(try read("shtc3", "temp") == 30)
+        let near = #expect(throws: CommandError.self) { try read("shtc3", "tmp1") }
+        #expect(near?.message == "the sensor chip shtc3 has no input tmp1, did you mean 'temp1'?")
+        #expect(near?.details["inspect"] == "quickconnect hardware")
+    }
+
+    @Test func `a device of IIO comes and goes, and two of a name are told apart by their labels`() throws {
+        let missing = #expect(throws: CommandError.self) { try read("dht11", "temp") }
+        #expect(missing?.isMissingPart == true && missing?.message.contains(folder("iio")) == true)
+        try device(0, ["name": "dht11", "label": "in", "in_temp_input": "21000"])
+        #expect(try read("dht11", "temp") == 21)
+        try FileManager.default.removeItem(atPath: folder("iio/iio:device0"))
+        #expect(#expect(throws: CommandError.self) { try read("dht11", "temp") }?.isMissingPart == true)
+        try device(1, ["name": "dht11", "label": "out", "in_temp_input": "3000"])
+        try device(2, ["name": "dht11", "label": "in", "in_temp_input": "22000"])
+        #expect(#expect(throws: CommandError.self) { try read("dht11", "temp") }?.code == .invalid)
+        #expect(try read("in", "temp") == 22)
+    }
+
+    @Test func `a scale that cannot be read gives no number`() throws {
+        try device(0, ["name": "adc", "in_voltage0_raw": "8", "in_voltage1_raw": "much"])
+        // A folder cannot be read, whoever reads it.
+        try write("", "iio/iio:device0/in_voltage0_scale/not")
+        let error = #expect(throws: CommandError.self) { try read("adc", "voltage0") }
+        #expect(error?.code == .unavailable && error?.isMissingPart == false)
+        #expect(error?.message.hasPrefix("the sensor adc voltage0 cannot be read: ") == true)
+        #expect(
+            #expect(throws: CommandError.self) { try read("adc", "voltage1") }?.message
+                == "the sensor adc voltage1 gives no number"
+        )
+    }
+
+    @Test func `the inventory has both, by names of their own`() throws {
+        try write("cpu_thermal\n", "hwmon/hwmon0/name")
+        try write("41500", "hwmon/hwmon0/temp1_input")
+        try device(0, ["name": "adc", "label": "left", "in_voltage0_raw": "3", "in_voltage_scale": "500"])
+        try device(1, ["name": "adc", "label": "right", "in_voltage0_raw": "x", "in_voltage0_label": "battery"])
+        try device(2, ["name": "lis3dh", "in_accel_x_raw": "7"])
+        var folders = KernelPins.Folders()
+        (folders.classes, folders.devices, folders.iio) = (folder.path, folder("dev"), folder("iio"))
+        let found = HardwareInventory.look(folders).objectValue?["sensors"]
+        #expect(
+            found == [
+                ["chip": "cpu_thermal", "input": "temp1", "label": .null, "value": 41.5, "unit": "°C"],
+                ["chip": "left", "input": "voltage0", "label": .null, "value": 1.5, "unit": "V"],
+                ["chip": "right", "input": "voltage0", "label": "battery", "value": .null, "unit": "V"],
+                ["chip": "lis3dh", "input": "accel_x", "label": .null, "value": .null, "unit": ""],
+            ]
+        )
     }
 
     @Test func `what is missing is unavailable, and says where to look`() throws {

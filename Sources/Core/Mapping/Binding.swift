@@ -112,11 +112,11 @@ public struct PWMBinding: Sendable, Hashable {
     }
 }
 
-/// A sensor that the kernel reads: an input of a chip in `/sys/class/hwmon`.
+/// A sensor that the kernel reads: an input of a chip in `/sys/class/hwmon` or `/sys/bus/iio/devices`.
 public struct SensorBinding: Sendable, Hashable {
-    /// The chip's name there, such as `cpu_thermal`.
+    /// The chip's name there, such as `cpu_thermal`, or its label.
     public var chip: String
-    /// Such as `temp1`.
+    /// Such as `temp1`; of IIO such as `humidityrelative`, with `in_` or without.
     public var input: String
 
     /// An input of a chip.

@@ -39,7 +39,7 @@ package final class HardwareInventory: Sendable {
         }
         return [
             "gpio": .array(gpio), "leds": .array(leds("\(folders.classes)/leds")),
-            "pwm": .array(pulses("\(folders.classes)/pwm")), "sensors": .array(sensors("\(folders.classes)/hwmon")),
+            "pwm": .array(pulses("\(folders.classes)/pwm")), "sensors": .array(sensors(folders)),
             "inputs": .array(inputs.map { .string($0) }), "refused": .array(refused),
         ]
     }
@@ -62,25 +62,20 @@ package final class HardwareInventory: Sendable {
         }
     }
 
-    private static func sensors(_ folder: String) -> [JSONValue] {
-        HwmonSensor.chips(in: folder).flatMap { chip in
-            names(chip.path).filter { $0.hasSuffix("_input") }.map { file -> JSONValue in
-                let input = String(file.dropLast("_input".count))
-                let number = SysfsFile(path: "\(chip.path)/\(file)").number()
-                let value = number.map { Double($0) / HwmonSensor.divisor(of: input) }
+    private static func sensors(_ folders: KernelPins.Folders) -> [JSONValue] {
+        let chips = SensorChip.all(folders)
+        return chips.flatMap { chip in
+            let own = chip.names.first { name in chips.count { $0.names.contains(name) } == 1 }
+            return chip.inputs.map { input -> JSONValue in
+                let unit = chip.quantity(of: input).unit
+                // A motion sensor may wake up for each of its many channels.
+                let value = chip.isIIO && unit.isEmpty ? nil : try? chip.read(input)
                 return [
-                    "chip": .string(chip.name), "input": .string(input),
-                    "label": label("\(chip.path)/\(input)_label"),
-                    "value": value.map { .number($0) } ?? .null, "unit": .string(HwmonSensor.unit(of: input)),
+                    "chip": .string(own ?? chip.names[0]), "input": .string(input),
+                    "label": chip.label(of: input).map { .string($0) } ?? .null,
+                    "value": value.map { .number($0) } ?? .null, "unit": .string(unit),
                 ]
             }
         }
-    }
-
-    private static func label(_ path: String) -> JSONValue {
-        guard FileText.exists(path), case .success(let text) = FileText.exact(path, maximumBytes: 4096) else {
-            return .null
-        }
-        return .string(String(text.prefix { !$0.isNewline }))
     }
 }

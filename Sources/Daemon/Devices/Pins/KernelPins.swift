@@ -8,6 +8,9 @@ package struct KernelPins: BoundPins {
         package var devices = "/dev"
         /// `/sys/class`, with `leds`, `pwm` and `hwmon`.
         package var classes = "/sys/class"
+        /// The devices of IIO.
+        package var iio = "/sys/bus/iio/devices"
+        var hwmon: String { "\(classes)/hwmon" }
 
         package init() {}
     }
@@ -35,6 +38,6 @@ package struct KernelPins: BoundPins {
     }
 
     package func openSensor(_ name: String, _ binding: SensorBinding) -> any SensorInput {
-        HwmonSensor(binding: binding, folder: "\(folders.classes)/hwmon")
+        KernelSensor(binding: binding, folders: folders)
     }
 }
