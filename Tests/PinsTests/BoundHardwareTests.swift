@@ -13,6 +13,8 @@ private final class RecordedPins: BoundPins {
     let written = Mutex<[String: [Double]]>([:])
     let closed = Mutex<[String]>([])
     let lack = Mutex<CommandError?>(nil)
+    /// What a sensor says, one after the other; nil: it fails.
+    let readings = Mutex<[Double?]>([])
 
     func openOutput(_ name: String, _: ValueDeclaration, value: Double) throws(CommandError) -> any OutputPin {
         if let lack = lack.withLock({ $0 }) { throw lack }
@@ -25,13 +27,19 @@ private final class RecordedPins: BoundPins {
         throw CommandError(.busy, "the GPIO line is used by a test")
     }
 
-    func openSensor(_: String, _: SensorBinding) -> any SensorInput { NoSensor() }
+    func openSensor(_: String, _: SensorBinding) -> any SensorInput { RecordedSensor(pins: self) }
 
     func values(_ name: String) -> [Double] { written.withLock { $0[name] ?? [] } }
 }
 
-private struct NoSensor: SensorInput {
-    func read() throws(CommandError) -> Double { throw CommandError(.unavailable, "none") }
+private struct RecordedSensor: SensorInput {
+    let pins: RecordedPins
+
+    func read() throws(CommandError) -> Double {
+        let reading = pins.readings.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let reading else { throw CommandError(.unavailable, "none") }
+        return reading
+    }
 }
 
 private final class RecordedPin: OutputPin {
@@ -223,6 +231,26 @@ private final class RecordedPin: OutputPin {
         let findings = await HardwareDoctor(hardware: hardware, startsAtBoot: { true }).examine(thoroughly: false)
         #expect(findings.map(\.subject) == ["hardware"])
         #expect(findings.first?.state == .error && findings.first?.says == "'bell': the GPIO line is used by a test")
+        await hardware.close()
+    }
+
+    @Test func `what a sensor has said stands in for one failed read, not for two`() async throws {
+        let store = ValueStore(events)
+        let hardware = BoundHardware(pins, store, events, logger: Logger(label: "test"))
+        var warmth = declaration(.number)
+        warmth.binding = .sensor(SensorBinding(chip: "dht11", input: "temp"))
+        let table = try table(["warmth": warmth])
+        _ = store.adopt(table)
+        hardware.adopt(table)
+        func read() async throws -> Double? {
+            try await hardware.read("warmth").value(before: .now + .seconds(30)).numberValue
+        }
+        pins.readings.withLock { $0 = [20.5, nil, 21, nil, nil, 22] }
+        for expected in [20.5, 20.5, 21, 21] { #expect(try await read() == expected) }
+        await #expect(throws: CommandError.self) { try await read() }
+        #expect(await hardware.lacks()["warmth"]?.message == "none")
+        #expect(try await read() == 22)
+        #expect(await hardware.lacks().isEmpty)
         await hardware.close()
     }
 

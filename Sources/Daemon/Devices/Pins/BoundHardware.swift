@@ -13,6 +13,8 @@ package final class BoundHardware: Sendable {
         /// The numbers that subscribers know.
         var told: [String: Double] = [:]
         var sensorLacks: [String: CommandError] = [:]
+        /// What sensors have said last, and when.
+        var reads: [String: (value: JSONValue, time: ContinuousClock.Instant)] = [:]
         /// Connections whose end is awaited.
         var connections: Set<ObjectIdentifier> = []
     }
@@ -25,6 +27,8 @@ package final class BoundHardware: Sendable {
     private let logger: Logger
     private let thread = JobThread<BoundThread>("qc-pins")
     private let sensorThread = SideThread<Void>("qc-sensors", wake: {})
+    /// How long what a sensor has said stands in for one failed read.
+    private static let standsFor = Duration.seconds(60)
 
     /// - Parameters:
     ///   - folder: where GPIO chips come and go; nil: they do not.
@@ -40,12 +44,12 @@ package final class BoundHardware: Sendable {
         }
         let declared = Dictionary(bound) { first, _ in first }
         let old = state.withLock { state in
-            defer {
-                state.declared = declared
-                state.told = state.told.filter { declared[$0.key] != nil }
-                state.sensorLacks = state.sensorLacks.filter { declared[$0.key] != nil }
-            }
-            return state.declared
+            let old = state.declared
+            state.declared = declared
+            state.told = state.told.filter { declared[$0.key] != nil }
+            state.sensorLacks = state.sensorLacks.filter { declared[$0.key] != nil }
+            state.reads = state.reads.filter { declared[$0.key]?.binding == old[$0.key]?.binding }
+            return old
         }
         guard !old.isEmpty || !declared.isEmpty else { return }
         pins.declare(inputs: declared.filter(\.value.isInput))
@@ -160,18 +164,28 @@ package final class BoundHardware: Sendable {
         _ declaration: ValueDeclaration,
         _ result: Result<JSONValue, CommandError>
     ) {
+        var result = result
         let (waiting, isNews, isNewLack) = state.withLock { state -> ([Promise<JSONValue>], Bool?, Bool) in
             let waiting = state.readers.removeValue(forKey: name) ?? []
             // A reload may have made something else of the name.
             guard state.declared[name]?.binding == declaration.binding else { return (waiting, nil, false) }
+            let last = state.reads.removeValue(forKey: name)
             guard case .success(let value) = result, let number = value.numberValue else {
+                // The next failure in a row is told.
+                if case .failure(let error) = result, error.code == .unavailable, !error.isMissingPart, let last,
+                    last.time > .now - Self.standsFor
+                {
+                    result = .success(last.value)
+                    return (waiting, nil, false)
+                }
                 let isNew = state.sensorLacks[name] == nil
                 if case .failure(let error) = result { state.sensorLacks[name] = error }
                 return (waiting, false, isNew)
             }
             state.sensorLacks[name] = nil
-            let last = state.told[name]
-            let isNews = last.map { $0 != number && abs($0 - number) >= declaration.step } ?? true
+            state.reads[name] = (value, .now)
+            let told = state.told[name]
+            let isNews = told.map { $0 != number && abs($0 - number) >= declaration.step } ?? true
             if isNews { state.told[name] = number }
             return (waiting, isNews, false)
         }
