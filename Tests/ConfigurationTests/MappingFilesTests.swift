@@ -243,11 +243,12 @@ struct MappingFilesTests {
 
     @Test func `a file that goes while the folder is read is not there`() async throws {
         let folder = try folder(["a.yaml": "a: {view: []}"])
-        let (path, isOver) = (folder("b.yaml"), Atomic(false))
+        let path = folder("b.yaml")
+        let isOver = Atomic(false)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 while !isOver.load(ordering: .relaxed) {
-                    FileManager.default.createFile(atPath: path, contents: nil)
+                    try Data().write(to: URL(fileURLWithPath: path))
                     try FileManager.default.removeItem(atPath: path)
                 }
             }

@@ -4,6 +4,24 @@ import Linux
 import QuickConnect
 import Testing
 
+@Test func `of sensors, a line declares the first of each kind`() {
+    let found: JSONObject = [
+        "sensors": [
+            ["chip": "bme280", "input": "temp", "label": .null, "value": 25.73, "unit": "°C"],
+            ["chip": "bme280", "input": "pressure", "label": .null, "value": .null, "unit": "kPa"],
+            ["chip": "lis3dh", "input": "accel_x", "label": .null, "value": 7, "unit": ""],
+            ["chip": "cpu", "input": "temp1", "label": "core", "value": 41.5, "unit": "°C"],
+        ]
+    ]
+    let lines = HardwareListing.text(found).split(separator: "\n").dropFirst(5)
+    #expect(
+        lines == [
+            "  warmth: {value: {type: number, unit: \"°C\", sensor: {chip: \"bme280\", input: temp}, every: 10s, step: 0.5}}",
+            "  pressure: {value: {type: number, unit: \"kPa\", sensor: {chip: \"bme280\", input: pressure}, every: 10s}}",
+        ]
+    )
+}
+
 @Suite("The doctor's report")
 struct DoctorReportTests {
     private let report = DoctorReport([

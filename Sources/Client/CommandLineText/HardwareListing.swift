@@ -66,7 +66,7 @@ package enum HardwareListing {
 
     private static func sensors(_ found: JSONObject) -> String? {
         let sensors = rows(found, "sensors")
-        guard let first = sensors.first else { return nil }
+        guard !sensors.isEmpty else { return nil }
         let table = Table.columns(
             [["SENSOR", "INPUT", "NOW", "", "LABEL"]]
                 + sensors.map { sensor in
@@ -76,11 +76,17 @@ package enum HardwareListing {
                 },
             right: [2]
         )
-        let (chip, input, unit) = (
-            text(first["chip"]), text(first["input"]), JSONValue.string(text(first["unit"])).text
-        )
-        let source = "sensor: {chip: \(JSONValue.string(chip).text), input: \(input)}"
-        return "\(table)\n  warmth: {value: {type: number, unit: \(unit), \(source), every: 10s, step: 0.5}}"
+        // One of each kind whose numbers mean something.
+        var kinds: Set<Substring> = []
+        let lines = sensors.compactMap { sensor -> String? in
+            let (chip, input, unit) = (text(sensor["chip"]), text(sensor["input"]), text(sensor["unit"]))
+            let kind = input.prefix(while: \.isLetter)
+            guard !unit.isEmpty, kinds.insert(kind).inserted else { return nil }
+            let source = "sensor: {chip: \(JSONValue.string(chip).text), input: \(input)}"
+            let (name, step) = kind == "temp" ? ("warmth", ", step: 0.5") : ("\(kind)", "")
+            return "\n  \(name): {value: {type: number, unit: \"\(unit)\", \(source), every: 10s\(step)}}"
+        }
+        return table + lines.joined()
     }
 
     private static func inputs(_ found: JSONObject) -> String? {
