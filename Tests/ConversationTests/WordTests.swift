@@ -97,6 +97,12 @@ struct WordTests {
             await told(quickconnect.set('innerProgress', NaN))
             await told(quickconnect.post('playState', 1))
             await told(quickconnect.call('noSuchCommand', 1))
+            await told(quickconnect.set('innerProgress', 1, {for: '3s'}))
+            await told((async () => setValue('innerProgress', 1, {for: '3s'}))())
+            await told(quickconnect.add('innerProgress', 1, {for: '3s'}))
+            await told(quickconnect.value('innerProgress', () => {}, {rate: 1}))
+            await told(quickconnect.on('doorbell', () => {}, {}, 1))
+            await told(quickconnect.value('innerProgress').then(value => { throw {code: value} }))
             """,
             daemon: daemon
         )
@@ -110,6 +116,10 @@ struct WordTests {
                 "TypeError 8 innerProgress cannot be set to NaN",
                 "denied 9 'playState' is an event of the device itself; choose another name for yours",
                 "unknownCommand 10 no command 'noSuchCommand'",
+                #"TypeError 11 a value with options is a call: quickconnect.call("innerProgress", 1, {for: "3s"})"#,
+                #"TypeError 12 a value with options is a call: quickconnect.call("innerProgress", 1, {for: "3s"})"#,
+                "TypeError 13 add takes 2 arguments", "TypeError 14 value takes 2 arguments",
+                "TypeError 15 on takes 3 arguments", "0 undefined undefined",
             ]
         )
         let loud = try ScriptProcess.run("quickconnect.value('innerProgress', 7)", daemon: daemon)
@@ -246,10 +256,13 @@ struct WordTests {
             "nothing": "() => {\n  return setInnerProgress(undefined)\n}",
             "circle": "() => {\n  const a = []; a.push(a)\n  setInnerProgress(a)\n}",
             "unfit": "() => {\n\n\n  setInnerProgress('x') }",
+            "options": "() => {\n  return setInnerProgress(1, {for: '3s'})\n}",
             "handler": "() => {\n\n\n\n  WebViewJavascriptBridge.registerHandler('x', 7) }",
         ])
         defer { withExtendedLifetime((daemon, host)) {} }
-        for (name, line): (String, JSONValue) in [("nothing", 2), ("circle", 3), ("unfit", 4), ("handler", 5)] {
+        for (name, line): (String, JSONValue) in [
+            ("nothing", 2), ("circle", 3), ("unfit", 4), ("options", 2), ("handler", 5),
+        ] {
             let failure = try await client.failure("macro", ["run", .string(name)])
             #expect(failure["code"] == "scriptFailed" && failure["line"] == line, "\(name): \(failure)")
             #expect(

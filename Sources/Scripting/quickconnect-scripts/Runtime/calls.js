@@ -246,8 +246,14 @@
         return replyAtOnce(String(name), undefined, missing).responseData
     }
 
+    // What would be dropped; without `for` a door stays open.
+    host.surplus = (word, values, most) => host.placed(new TypeError(word === 'set'
+        ? 'a value with options is a call: quickconnect.call(' + host.inspect(values).slice(1, -1) + ')'
+        : word + ' takes ' + most + ' arguments'))
+
     // Returns the new value.
     globalThis.setValue = function setValue(name, value) {
+        if (arguments.length > 2) throw host.surplus('set', [...arguments])
         // JSON has no form for undefined and infinite numbers, and null would read the value.
         if (value === undefined || value === null || typeof value === 'number' && !isFinite(value)) {
             throw host.placed(new TypeError(name + ' cannot be set to ' + String(value)))

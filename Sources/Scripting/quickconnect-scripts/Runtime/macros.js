@@ -319,7 +319,7 @@
                 continue
             }
             give('get' + suffix, () => getValue(name))
-            give('set' + suffix, value => setValue(name, value))
+            give('set' + suffix, (value, options) => setValue(name, value, ...Object(options) === options ? [options] : []))
         }
     }
 

@@ -14,7 +14,8 @@
     }
 
     // All of them answer with a promise, also for what is wrong.
-    const promised = run => (...values) => host.mayBeIgnored(run(new Error(), ...values))
+    const promised = (word, run, most = 2) => (...values) => host.mayBeIgnored(
+        values.length > most ? Promise.reject(host.surplus(word, values, most)) : run(new Error(), ...values))
 
     // One function's mistake keeps the event from no other.
     host.listened = (name, value) => {
@@ -108,10 +109,10 @@
     }
 
     const words = {
-        on: promised(async (site, event, listener, options) => {
+        on: promised('on', async (site, event, listener, options) => {
             needsFunction('on', listener)
             return listen(site, String(event), listener, options)
-        }),
+        }, 3),
         call(command, ...parameters) {
             command = String(command)
             const promise = host.callQuietly(command, parameters, new Error())
@@ -120,18 +121,18 @@
             }
             return promise
         },
-        handle: promised(handle),
-        value: promised(async (site, name, ...listeners) => {
+        handle: promised('handle', handle),
+        value: promised('value', async (site, name, ...listeners) => {
             if (listeners.length === 0) return read(site, String(name))
             needsFunction('value', listeners[0])
             return watch(site, String(name), listeners[0])
         }),
-        set: promised(async (site, name, value) => {
+        set: promised('set', async (site, name, value) => {
             if (JSON.stringify([value]) === '[null]') throw mistake(name + ' cannot be set to ' + host.inspect(value))
             return host.callQuietly(String(name), [value], site)
         }),
-        add: promised(async (site, name, number = 1) => host.callQuietly(String(name), [null, {add: number}], site)),
-        post: promised(async (site, event, data = null) => host.callQuietly('post', [event, data], site)),
+        add: promised('add', async (site, name, number = 1) => host.callQuietly(String(name), [null, {add: number}], site)),
+        post: promised('post', async (site, event, data = null) => host.callQuietly('post', [event, data], site)),
     }
 
     host.listeners = listeners
