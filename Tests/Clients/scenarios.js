@@ -104,6 +104,7 @@ const scenarios = {
     await wrong('on', 'on', 'doorbell', 7);
     await wrong('handle', 'handle', 'rings', 7);
     await wrong('null', 'set', 'innerProgress', null);
+    for (const word of ['set', 'add']) await wrong('surplus', word, 'innerProgress', 1, { for: '3s' });
   },
 
   async values(device) {

@@ -134,6 +134,8 @@ async def words(device):
     await wrong("on", device.on, "doorbell", 7)
     await wrong("handle", device.handle, "rings", 7)
     await wrong("null", device.set, "innerProgress", None)
+    for word in (device.set, device.add):
+        await wrong("surplus", word, "innerProgress", 1, {"for": "3s"})
 
 
 async def values(device):

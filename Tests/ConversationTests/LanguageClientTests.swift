@@ -107,16 +107,30 @@ struct LanguageClientTests {
                 #"no value ["unknownCommand"]"#, #"unfit ["invalid"]"#,
                 #"no number ["invalid"]"#, #"own ["denied"]"#,
                 #"no function ["TypeError"]"#, #"on ["TypeError"]"#, #"handle ["TypeError"]"#, #"null ["TypeError"]"#,
-            ]
+            ] + Array(repeating: #"surplus ["TypeError"]"#, count: 2)
         )
     }
 
     @Test(.enabled(if: ClientLanguage.node.isInstalled, "node is not installed: its client is not tested"))
-    func `a text in place of the options of Node's client is a mistake`() async throws {
-        let client = "\(Products.root)/clients/javascript/quickconnect.js"
-        let program = "require('\(client)').connect('/x').catch(e => console.log(e.message))"
+    func `options that Node's client would drop are a mistake`() async throws {
+        let program = """
+            const { Client, connect } = require('\(Products.root)/clients/javascript/quickconnect.js');
+            const device = new Client({ socket: '/x' });
+            const tried = [connect('/x'), device.set('door', true, { for: '3s' }), device.post('bell', null, { for: '3s' })];
+            for (const options of [1000, undefined, [], { timout: 1000 }, { timeout: '1s' }, { timeout: -1 }, { timeout: 2 ** 31 }]) {
+              tried.push(device.callWith(options, 'motor', 50));
+            }
+            for (const each of tried) each.catch(e => console.log(e.message));
+            """
         let node = try await ChildProcess.run("node", ["-e", program])
-        #expect(node.output == "connect needs an object, such as {socket: '/run/…'}, not /x\n")
+        let told = "callWith takes {timeout: milliseconds, signal: AbortSignal}, not"
+        let expected = [
+            "connect needs an object, such as {socket: '/run/…'}, not /x",
+            "a value with options is a call: device.call('door', true, { for: '3s' })", "post takes 2 arguments",
+            "\(told) 1000", "\(told) undefined", "\(told) []", "\(told) { timout: 1000 }",
+            "\(told) { timeout: '1s' }", "\(told) { timeout: -1 }", "\(told) { timeout: 2147483648 }",
+        ]
+        #expect(node.output == expected.map { "\($0)\n" }.joined())
     }
 
     @Test(.enabled(if: ClientLanguage.python.isInstalled, "python3 is not installed: its client is not tested"))

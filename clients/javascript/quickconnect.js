@@ -14,6 +14,7 @@
 const fs = require('node:fs');
 const net = require('node:net');
 const { StringDecoder } = require('node:string_decoder');
+const { inspect } = require('node:util');
 
 const callsUnderWay = 1024; // At most this many on one connection; the others wait here, in order.
 const eventsWaiting = 10000; // For a slow loop. Beyond that, the oldest are dropped, and event "dropped" reports it.
@@ -123,11 +124,20 @@ class Client {
 
   /** Calls a command. Resolves to the reply's value, or rejects with QuickConnectError. */
   call(command, ...parameters) {
-    return this.callWith({}, command, ...parameters);
+    return this.#request(command, parameters);
   }
 
-  /** The same, but cancels the call, in the daemon too, after `timeout` milliseconds or through an AbortSignal. */
-  callWith({ timeout, signal }, command, ...parameters) {
+  /**
+   * The same, but cancels the call, in the daemon too, after `timeout` milliseconds or through an AbortSignal. A daemon that
+   * stood still may have done it nevertheless.
+   */
+  async callWith(options, command, ...parameters) {
+    const { timeout, signal, ...others } = Object(options);
+    const isObject = Object.prototype.toString.call(options) === '[object Object]'; // No signal without its name, and no list.
+    const isTime = timeout === undefined || (timeout >= 0 && timeout < 2 ** 31);
+    if (!isObject || Object.keys(others).length || !isTime) {
+      throw new TypeError(`callWith takes {timeout: milliseconds, signal: AbortSignal}, not ${inspect(options)}`);
+    }
     return this.#request(command, parameters, { timeout, signal });
   }
 
@@ -179,6 +189,7 @@ class Client {
    * if there is no value of that name.
    */
   async value(name, listener) {
+    takesTwo('value', arguments);
     const isOnce = arguments.length < 2;
     if (!isOnce) needsFunction('value', listener);
     let last;
@@ -202,17 +213,20 @@ class Client {
 
   /** Sets a value. Resolves to what it became, for example after clamping. */
   async set(name, value) {
+    takesTwo('set', arguments);
     if (JSON.stringify([value]) === '[null]') throw new TypeError(`${name} cannot be set to ${value}`);
     return this.call(name, value);
   }
 
   /** Adds to a value that is a number, in one step: no count is lost. Resolves to what it became. */
   async add(name, number = 1) {
+    takesTwo('add', arguments);
     return this.call(name, null, { add: number });
   }
 
   /** Sends an event to those who listen to it. */
-  post(event, data = null) {
+  async post(event, data = null) {
+    takesTwo('post', arguments);
     return this.call('post', event, data);
   }
 
@@ -416,6 +430,13 @@ const connect = async (options) => new Client(options).connect();
 /** What the daemon adds to its answer for the log, such as that no call comes to a handler. */
 function warn(answer) {
   if (answer?.warning) console.warn(answer.warning);
+}
+
+/** What is behind them would be dropped; without `for` a door stays open. */
+function takesTwo(word, values) {
+  if (values.length < 3) return;
+  const call = inspect([...values], { breakLength: Infinity }).slice(2, -2);
+  throw new TypeError(word === 'set' ? `a value with options is a call: device.call(${call})` : `${word} takes 2 arguments`);
 }
 
 function needsFunction(word, run) {
