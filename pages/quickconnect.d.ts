@@ -54,7 +54,10 @@ export interface Client extends Bridge {
 	makeCall(command: string, message?: unknown): Answer
 	/** Calls a command with these parameters; the reply goes to the promise alone. */
 	call(command: string, ...parameters: unknown[]): Answer
-	/** The same, but after `timeout` milliseconds it is rejected with `timeout`: it is not sent any more, or cancelled where it has been. */
+	/**
+	 * The same, but after `timeout` milliseconds it is rejected with `timeout`: it is not sent later, and one under way is cancelled while it
+	 * waits. What has been sent may still be done by a program that stood still; what must not go on by itself needs an end, such as `for`.
+	 */
 	callWith(options: { timeout?: number }, command: string, ...parameters: unknown[]): Answer
 	/** Calls `listener` for each event of that name, until the function that it gives is called. */
 	on(name: string, listener: (value: any, name: string) => void, options?: object): Promise<() => Promise<unknown>>
@@ -64,7 +67,7 @@ export interface Client extends Bridge {
 	value(name: string): Promise<any>
 	/** Calls `listener` with the present value and at each change, also after a new connection, until the function that it gives is called. */
 	value(name: string, listener: (value: any, name: string) => void): Promise<() => Promise<unknown>>
-	/** Sets a value; gives what it became. */
+	/** Sets a value; gives what it became. With options, such as `for`, it is a `call`. */
 	set(name: string, value: unknown): Promise<any>
 	/** Adds to a value that is a number, in one step: no count is lost. Without a number it adds 1. */
 	add(name: string, number?: number): Promise<number>

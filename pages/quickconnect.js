@@ -333,11 +333,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		return end
 	}
 
-	async function set(name, value) {
-		if (json([value]) === '[null]') throw new TypeError(`${name} cannot be set to ${value}`)
-		return ask(name, [value])
-	}
-
+	const mistake = text => Promise.reject(new TypeError(text))
+	const set = async (name, value) => json([value]) === '[null]' ? mistake(`${name} cannot be set to ${value}`) : ask(name, [value])
 	const add = (name, number = 1) => ask(name, [null, { add: number }])
 	const post = (event, data = null) => ask('post', [event, data])
 
@@ -406,7 +403,11 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const call = (command, ...parameters) => ask(command, parameters)
 
-	function callWith({ timeout }, command, ...parameters) {
+	function callWith(options, command, ...parameters) {
+		const { timeout } = Object(options), told = json(options)
+		if (told !== json({ timeout }) || !(timeout === undefined || timeout >= 0 && timeout < 2 ** 31)) {
+			return mistake('callWith takes {timeout: milliseconds}, not ' + told)
+		}
 		const promise = ask(command, parameters), { id } = promise
 		return timeout >= 0 ? unlessSettled(promise, timeout, () => {
 			const call = take(id) || underWay.get(id)
@@ -416,12 +417,17 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	const client = {
-		state, makeCall, handleRequest, handleJSONRequest, handleError, call, callWith, on, handle, value, set, add, post, watch, wake, rest, close,
+		state, makeCall, handleRequest, handleJSONRequest, handleError, call, callWith, on, watch, wake, rest, close,
 	}
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,
 		disableJavscriptAlertBoxSafetyTimeout: nothing, disableJavascriptAlertBoxSafetyTimeout: nothing,
 		_fetchQueue: () => '[]', _handleMessageFromObjC: (text, to) => dispatch(JSON.parse(text), to),
+	}
+	// A door stays open where `for` is dropped.
+	for (const [word, run] of Object.entries({ handle, value, set, add, post })) {
+		client[word] = (...values) => values.length < 3 ? run(...values) : mistake(word === 'set'
+			? `a value with options is a call: quickconnect.call(${json(values).slice(1, -1)})` : word + ' takes 2 arguments')
 	}
 	for (const kind of ['Val', 'B', 'V', 'E']) client[`mapCommandTo${kind}CF`] = (command, run) => map(kind, String(command), run)
 	Object.assign(scope, { handleRequest, handleJSONRequest })

@@ -46,8 +46,8 @@ function device(answer = () => null, scope) {
 
 const refused = (code, message = code) => ({ reply: { error: { code, message } } })
 
-test('it is smaller than 19 kB', () => {
-	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 19000)
+test('it is smaller than 19.5 kB', () => {
+	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 19500)
 })
 
 test('nothing connects before something is wanted', async () => {
@@ -274,8 +274,29 @@ test('wrong words are refused: no value, no function, nothing to set', async () 
 	for (const value of [undefined, null, NaN, Infinity, () => {}]) {
 		await assert.rejects(client.set('visitors', value), { name: 'TypeError', message: /visitors cannot be set to/ })
 	}
+	for (const word of ['value', 'add', 'handle', 'post']) {
+		await assert.rejects(client[word]('visitors', () => {}, { for: '3s' }), { name: 'TypeError', message: word + ' takes 2 arguments' })
+	}
+	await assert.rejects(client.set('visitors', true, { for: '3s' }), {
+		name: 'TypeError', message: 'a value with options is a call: quickconnect.call("visitors",true,{"for":"3s"})',
+	})
 	assert.deepEqual(each.said('visitors'), [])
 	client.close()
+})
+
+test('options of callWith that are none are refused, and nothing is sent', async () => {
+	const each = device()
+	for (const [options, told] of [
+		[1000, '1000'], ['motor', '"motor"'], [undefined, 'undefined'], [null, 'null'], [[], '[]'], [{ timout: 1000 }, '{"timout":1000}'],
+		[{ timeout: '1s' }, '{"timeout":"1s"}'], [{ timeout: -1 }, '{"timeout":-1}'], [{ timeout: NaN }, '{"timeout":null}'],
+		[{ timeout: 2 ** 31 }, '{"timeout":2147483648}'], [{ timeout: 5, signal: 1 }, '{"timeout":5,"signal":1}'],
+	]) {
+		await assert.rejects(each.client.callWith(options, 'motor', 50), {
+			name: 'TypeError', message: 'callWith takes {timeout: milliseconds}, not ' + told,
+		})
+	}
+	assert.equal(each.all.length, 0)
+	each.client.close()
 })
 
 test('post and handle', async () => {
