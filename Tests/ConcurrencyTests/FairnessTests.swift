@@ -26,6 +26,7 @@ struct FairnessTests {
     func some() {
         var ring = Ring<String, Int>()
         for (number, peer) in ["ann", "bob", "cy", "bob"].enumerated() { ring.append(number, of: peer) }
+        #expect(ring.peers { $0 > 0 } == ["bob", "cy"])
         #expect(ring.next { $0 == "bob" } == 1)
         #expect(ring.next { $0 == "nobody" } == nil)
         #expect(ring.contains { $0 == "bob" } && !ring.contains { $0 == "nobody" })

@@ -29,6 +29,31 @@ struct RecordedDataTests {
         #expect(try await entries(client) == before + 10_000)
     }
 
+    @Test func `who calls because of an event finds it recorded`() async throws {
+        let (daemon, service, client) = try await ProcedureTests.start(
+            ["count": ProcedureTests.count],
+            settings: "record: [{event: door}]"
+        )
+        defer { withExtendedLifetime(service) {} }
+        try await eventually("door is recorded") {
+            _ = try await client.value("post", ["door", 0])
+            return try await entries(client) > 0
+        }
+        let page = try daemon.connect()
+        _ = try await page.value("subscribe", ["door"])
+        let before = try await entries(client)
+        for number in 1...100 {
+            // Another thread of the service reads a long one.
+            let event: JSONValue = ["door", .string(String(repeating: "x", count: number % 10 < 2 ? 100_000 : 1))]
+            client.send("call?cmd=post&msg=\(PercentEncoding.encode(event.text))")
+            while let reply = try await page.nextReply(), reply.command != "door" {}
+            let found =
+                number % 2 == 0
+                ? try await entries(client) : try await page.value("execute", ["count", "door"]).integerValue
+            #expect(found == before + Int64(number))
+        }
+    }
+
     @Test func `an event too large for an entry is left out, and those behind it are recorded`() async throws {
         let (daemon, service, client) = try await ProcedureTests.start(settings: "record: [{event: door}]")
         defer { withExtendedLifetime(daemon) {} }

@@ -33,6 +33,29 @@ struct RecorderTests {
         #expect(written == (0..<2500).map(Int64.init))
     }
 
+    @Test
+    func `who reads waits for what came before, which is written at once, and waits neither long nor for a full disk`()
+        throws
+    {
+        var recorder = EventRecorder()
+        #expect(recorder.hold(at: start) == nil)
+        recorder.take(try entry(0), at: start)
+        let first = recorder.hold(at: start)
+        let hold = try #require(first)
+        #expect(recorder.nextMoment == start)
+        #expect(recorder.takeBatch(at: start)?.count == 1)
+        recorder.take(try entry(1), at: start)
+        #expect(!hold.isOver(recorder.settled, at: start))
+        #expect(hold.isOver(recorder.settled, at: start + EventRecorder.patience))
+        #expect(recorder.didSave(1) == nil)
+        #expect(hold.isOver(recorder.settled, at: start))
+        #expect(recorder.nextMoment == start + EventRecorder.pause, "nobody waits for the second")
+        let second = recorder.hold(at: start)
+        let taken = recorder.takeBatch(at: start)
+        #expect(recorder.didNotSave(try #require(taken), full, at: start) == .stopped(full))
+        #expect(second?.isOver(recorder.settled, at: start) == true && recorder.hold(at: start) == nil)
+    }
+
     @Test func `a full disk is told once, what waits is kept in order, and it goes on`() throws {
         var recorder = EventRecorder()
         recorder.take(try entry(0), at: start)

@@ -67,7 +67,9 @@ struct LongLineRules {
         let id = conversation.call("loc")
         conversation.hear(#"{"responseId":"\#(id.text)","responseData":"\#(text)"}"#)
         conversation.hear(#"{"handlerName":"news","data":"\#(text)"}"#)
-        for line in conversation.takeLongLines() { conversation.take(line.parsed()) }
+        let lines = conversation.takeLongLines()
+        #expect(lines.map { $0.isNamed("news") } == [false, true] && !lines[1].isNamed("new"))
+        for line in lines { conversation.take(line.parsed()) }
         let news = ClientConversation.Event.happened(name: "news", .string(text))
         #expect(conversation.takeEvents() == [.replied(id, command: "loc", .string(text)), news])
         conversation.hear(call("q1", "short"))

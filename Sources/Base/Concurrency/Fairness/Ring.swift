@@ -69,6 +69,12 @@ package struct Ring<Peer: Hashable, Member> {
         return found.flatMap { take(of: order.remove(at: $0)) }
     }
 
+    /// The peers whose next member fits.
+    @inlinable
+    package func peers(whoseNext fits: (Member) -> Bool) -> Set<Peer> {
+        Set(members.filter { $0.value.first.map(fits) ?? false }.keys)
+    }
+
     /// Whether one of the peers that wait fits.
     @inlinable
     package func contains(where fits: (Peer) -> Bool) -> Bool {

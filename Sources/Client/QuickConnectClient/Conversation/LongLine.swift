@@ -13,6 +13,11 @@ public struct LongLine: Sendable {
     /// How many bytes it has.
     public var count: Int { bytes.count }
 
+    /// Whether it begins as an event of that name does, or a call to a handler of that name.
+    public func isNamed(_ name: String) -> Bool {
+        bytes.starts(with: "{\"handlerName\":\(JSONValue.string(name).text),".utf8)
+    }
+
     /// Parses it, on any thread. ``ClientConversation/take(_:)`` takes the result.
     public func parsed() -> ParsedLine {
         ParsedLine(message: bytes.withUnsafeBufferPointer { DaemonMessage($0) }, connection: connection)

@@ -3,8 +3,8 @@ internal import QuickConnectClient
 
 /// What other threads have done for the loop of the host.
 enum HostWork: Sendable {
-    /// A long line of the daemon.
-    case line(LineWork)
+    /// A long line of the daemon, and whether what came with it waits for it.
+    case line(LineWork, isEvent: Bool)
     /// The answer to a call of that caller waits to be sent.
     case answered(ProcedureCaller)
     /// What the procedure is that a call would have checked.

@@ -8,12 +8,13 @@ internal import QuickConnectClient
 extension ProcedureHost {
     /// - Parameter job: the one that it is, if that is known.
     func take(_ call: HandlerCall, _ job: ProcedureJob?) {
-        if let job = job ?? ProcedureJob(call) { return pool.submit(call, job) }
+        if let job = job ?? ProcedureJob(call) { return pool.submit(call, job, recorder.hold(at: .now)) }
         switch call.handler {
         case "data":
             guard isAllowed(call) else { return }
             let verb = (call.data.arrayValue ?? [call.data]).first?.stringValue
-            (verb == "import" ? keeper : reader).ask(call)
+            if verb == "import" { return keeper.ask(call) }
+            reads.append((call, recorder.hold(at: .now)))
         case "execute": refuse(call, .invalid, "the name of a procedure is missing", "/0")
         default: takeProcedures(call, call.data.arrayValue ?? [call.data])
         }

@@ -7,6 +7,9 @@ internal import QuickConnectClient
 /// What the host records, and what it says of the data.
 extension ProcedureHost {
     func record() {
+        while let first = reads.first, first.hold?.isOver(recorder.settled, at: .now) ?? true {
+            reader.ask(reads.removeFirst().call)
+        }
         guard !isEnding else { return }
         if let batch = recorder.takeBatch(at: .now) { keeper.order(.save(batch)) }
         guard trimsAt <= .now else { return }
@@ -29,11 +32,14 @@ extension ProcedureHost {
         case .saved(let count):
             dataProblem = nil
             report(recorder.didSave(count))
-        case .notSaved(let entries, let error): report(recorder.didNotSave(entries, error, at: .now))
+            pool.goOn(recorder.settled)
+        case .notSaved(let entries, let error):
+            report(recorder.didNotSave(entries, error, at: .now))
+            pool.goOn(recorder.settled)
         case .answered(let peer): asked.add(-1, to: peer)
         case .settled:
             // Until a turn of the loop has read nothing more: what the daemon had sent by the signal.
-            let isAll = recorder.pending.isEmpty && events.isEmpty || .now >= readsUntil
+            let isAll = recorder.pending.isEmpty && events.isEmpty && eventLines == 0 || .now >= readsUntil
             saveRest()
             keeper.order(isAll ? .end : .settle)
         case .ended: isOver = true

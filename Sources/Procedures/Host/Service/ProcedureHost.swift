@@ -35,6 +35,10 @@ package final class ProcedureHost {
     private var watchdog: WatchdogFeed
     let log: NamedLog
     var recorder = EventRecorder()
+    /// The calls that read the data, and what each waits for.
+    var reads: [(call: HandlerCall, hold: EventRecorder.Hold?)] = []
+    /// How many long lines with events that are recorded are being parsed.
+    private(set) var eventLines = 0
     private var signals: Int32 = -1
     var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
     /// Why the data's file cannot be used.
@@ -45,8 +49,8 @@ package final class ProcedureHost {
     private(set) var isEnding = false
     /// How long what the daemon sends is still recorded, once it ends.
     private(set) var readsUntil = ContinuousClock.now
-    /// What the daemon has said and was not handled yet.
-    private(set) var events: ArraySlice<ClientConversation.Event> = []
+    /// What the daemon has said and was not handled yet, with what another thread has made of it.
+    private(set) var events: ArraySlice<(ClientConversation.Event, LineWork?)> = []
     var isOver = false
 
     /// Longer lines are parsed by another thread.
@@ -133,13 +137,14 @@ package final class ProcedureHost {
         // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
         var entries = [link.events]
+        if !events.isEmpty { entries[0].events &= ~Int16(POLLIN) }
         entries += [signals, fetched.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         entries += pool.events
         entries.append(checks.poll)
-        _ = waker.sleep(watching: &entries, until: events.isEmpty && !answers.canSend(over: link) ? nextMoment : .now)
+        let isWaiting = (events.isEmpty || eventLines > 0) && !answers.canSend(over: link)
+        _ = waker.sleep(watching: &entries, until: isWaiting ? nextMoment : .now)
         watchdog.feed()
         handleEvents()
-        for line in link.conversation.takeLongLines() { texts.run(for: "") { .line(LineWork(line)) } }
         for work in files.takeValues() + texts.takeValues() { handle(work) }
         pool.advance()
         for answer in pool.takeAnswers() { give(answer) }
@@ -154,13 +159,24 @@ package final class ProcedureHost {
     private func handleEvents() {
         if events.isEmpty {
             link.receive()
-            events = link.conversation.takeEvents()[...]
+            for line in link.conversation.takeLongLines() { parse(line) }
+            events = link.conversation.takeEvents().map { ($0, nil) }[...]
         }
         let end = ContinuousClock.now + Self.slice
-        while let event = events.popFirst() {
-            handle(event)
+        // A procedure that is called behind an event sees it.
+        while eventLines == 0, let (event, work) = events.popFirst() {
+            handle(event, work)
             if .now >= end { break }
         }
+    }
+
+    /// Has another thread parse a long line, an event that is recorded before all others.
+    private func parse(_ line: LongLine) {
+        guard settings.record.contains(where: { line.isNamed($0.event) }) else {
+            return texts.run(for: "") { .line(LineWork(line), isEvent: false) }
+        }
+        eventLines += 1
+        texts.runFirst { .line(LineWork(line), isEvent: true) }
     }
 
     /// Answers wait no more: who had its share of them may have a turn.
@@ -196,14 +212,17 @@ package final class ProcedureHost {
 
     private var nextMoment: ContinuousClock.Instant? {
         let moments = [link.nextMoment, pool.nextMoment, checks.nextMoment, recorder.nextMoment, watchdog.nextMoment]
-        return (moments + [isEnding ? nil : trimsAt]).compactMap { $0 }.min()
+        return (moments + [reads.first?.hold?.end, isEnding ? nil : trimsAt]).compactMap { $0 }.min()
     }
 
     private func handle(_ work: HostWork) {
         switch work {
-        case .line(let work):
+        case .line(let work, let isEvent):
             link.conversation.take(work.line)
-            for event in link.conversation.takeEvents() { handle(event, work) }
+            let new = link.conversation.takeEvents()
+            guard isEvent else { return events += new.map { ($0, work) } }
+            eventLines -= 1
+            for event in new { handle(event, work) }
         case .answered(let peer): asked.add(-1, to: peer)
         case .found(let call, let source):
             asked.add(-1, to: ProcedureCaller(call))
@@ -251,7 +270,7 @@ package final class ProcedureHost {
     // MARK: The daemon
 
     /// - Parameter work: what another thread has made of it.
-    private func handle(_ event: ClientConversation.Event, _ work: LineWork? = nil) {
+    private func handle(_ event: ClientConversation.Event, _ work: LineWork?) {
         switch event {
         case .called(let call): take(call, work?.job)
         case .cancelled(let number): pool.cancel(number)

@@ -19,6 +19,7 @@ final class WorkerPool {
         let call: HandlerCall
         let job: ProcedureJob
         let peer: ProcedureCaller
+        let hold: EventRecorder.Hold?
     }
 
     private let settings: ProcedureSettings
@@ -35,6 +36,10 @@ final class WorkerPool {
     private var counts = Budget<ProcedureCaller>(limit: WorkerPool.maxWaiting, minimum: 8)
     private var bytes = Budget<ProcedureCaller>(limit: WorkerPool.maxBytes, minimum: 1 << 16)
     private var answers: [Answer] = []
+    /// How many of the events nobody has to wait for.
+    private var settled = 0
+    /// What the newest of the jobs that wait for events waits for.
+    private var hold: EventRecorder.Hold?
 
     /// The most jobs that may wait; of one caller a quarter of that.
     static let maxWaiting = 1024
@@ -72,7 +77,8 @@ final class WorkerPool {
 
     // MARK: Jobs
 
-    func submit(_ call: HandlerCall, _ job: ProcedureJob) {
+    /// - Parameter hold: what it waits for before its turn.
+    func submit(_ call: HandlerCall, _ job: ProcedureJob, _ hold: EventRecorder.Hold?) {
         let peer = ProcedureCaller(call)
         guard counts.has(1, for: peer, peer.share), bytes.has(job.line.count, for: peer, peer.share) else {
             return fail(
@@ -86,7 +92,14 @@ final class WorkerPool {
         var call = call
         // The line has them.
         call.data = .null
-        waiting.append(Waiting(call: call, job: job, peer: peer), of: peer)
+        waiting.append(Waiting(call: call, job: job, peer: peer, hold: hold), of: peer)
+        self.hold = hold ?? self.hold
+        startWaiting()
+    }
+
+    /// So many of the events nobody has to wait for.
+    func goOn(_ settled: Int) {
+        self.settled = settled
         startWaiting()
     }
 
@@ -114,12 +127,16 @@ final class WorkerPool {
     }
 
     private func startWaiting() {
+        let now = ContinuousClock.now
+        if hold?.isOver(settled, at: now) ?? true { hold = nil }
         while !waiting.isEmpty {
             // A caller of whom none runs has one place more, so that nobody waits for the long ones of another.
             let running = Set(workers.compactMap(\.task?.peer))
             let places = settings.parallel - workers.count { !$0.isIdle }
+            let held = hold == nil ? [] : waiting.peers { !($0.hold?.isOver(settled, at: now) ?? true) }
             let fits: (ProcedureCaller) -> Bool = { [queue] peer in
                 (places > 0 || places == 0 && !running.contains(peer)) && !queue.isFull(for: peer.name)
+                    && !held.contains(peer)
             }
             guard waiting.contains(where: fits), let worker = idleWorker(), let next = waiting.next(where: fits) else {
                 return
@@ -172,7 +189,9 @@ final class WorkerPool {
 
     /// When it must check again without an event.
     var nextMoment: ContinuousClock.Instant? {
-        if !ending.isEmpty || workers.contains(where: { !$0.isIdle || $0.child.isClosed }) { return .now + Self.period }
+        if hold != nil || !ending.isEmpty || workers.contains(where: { !$0.isIdle || $0.child.isClosed }) {
+            return .now + Self.period
+        }
         return workers.map { $0.idleSince + Self.idleTime }.min()
     }
 
