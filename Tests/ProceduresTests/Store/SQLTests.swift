@@ -64,6 +64,13 @@ struct SQLTests {
         #expect(try rows("SELECT count(*) AS n FROM entries") == [["n": 3]])
     }
 
+    @Test(arguments: [
+        "INSERT INTO entries(kind) VALUES('x')", "DELETE FROM entries", "SELECT * FROM sqlite_schema", "VACUUM",
+    ])
+    func `who would change entries is told how`(sql: String) {
+        #expect(text(sql) == "sql only reads, and only entries: save, update and delete change them")
+    }
+
     @Test(arguments: ["SELECT 1 AS n;", "SELECT 1 AS n -- x", "SELECT 1 AS n; -- x", ";; SELECT 1 AS n;; /* x */ ;"])
     func `semicolons and comments may stand around a statement`(sql: String) throws {
         #expect(try rows(sql) == [["n": 1]])

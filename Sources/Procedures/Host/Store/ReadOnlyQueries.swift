@@ -76,9 +76,14 @@ final class ReadOnlyQueries {
     private func compile(_ sql: String) throws(StoreError) -> Statement {
         sqlite3_set_authorizer(database.handle, Self.authorizer, nil)
         defer { sqlite3_set_authorizer(database.handle, nil, nil) }
-        let statement = try Statement(sql, in: database)
-        guard statement.isReadOnly else { throw StoreError(.invalid, "sql only reads: use save, update and delete") }
-        return statement
+        let refusal = StoreError(.invalid, "sql only reads, and only entries: save, update and delete change them")
+        do throws(StoreError) {
+            let statement = try Statement(sql, in: database)
+            guard statement.isReadOnly else { throw refusal }
+            return statement
+        } catch {
+            throw sqlite3_errcode(database.handle) == SQLITE_AUTH ? refusal : error
+        }
     }
 
     private func rows(_ statement: Statement, _ limits: SQLLimits) throws(StoreError) -> String {
