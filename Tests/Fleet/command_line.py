@@ -2,11 +2,12 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 
-from broker import Broker, Caller, ends_with_caller, wait_until
+from broker import ROOT, Broker, Caller, ends_with_caller, wait_until
 from certificates import make_authority
 from device import Device
 from stage import ACL, body
@@ -84,6 +85,25 @@ def hear_events(stage, device, line):
     assert json.loads(process.stdout.readline()) == line
     process.terminate()
     process.wait(10)
+
+
+def elsewhere_shown(stage):
+    """The page's loop shows another device's value, and nothing while that device is offline"""
+    stage.kiosk1, stage.kiosk2
+    loop = re.search(r"<!-- tested: Tests/Fleet -->\n```sh\n(.*?)```", (ROOT / "docs" / "fleet.md").read_text(), re.S)[1]
+    loop = loop.replace("weather", "kiosk2").replace("temperature", "innerProgress")
+    process = subprocess.Popen(["bash", "-c", loop], stdout=subprocess.DEVNULL, start_new_session=True, preexec_fn=ends_with_caller, env={
+        **stage.elsewhere(), "PATH": f"{stage.programs.resolve()}:/usr/bin:/bin", "QUICKCONNECT_SOCKET": str(stage.kiosk1.folder / "socket")})
+    try:
+        stage.kiosk2.call("innerProgress", 7)
+        shown = lambda text: wait_until(lambda: stage.kiosk1.call("signText") == text, f"the sign «{text}»")
+        shown("7 °C")
+        stage.kiosk2.end("quickconnect-mqtt")
+        shown("")
+        stage.kiosk2.start_gateway()
+        shown("7 °C")
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 def group_answers(stage):
@@ -210,4 +230,4 @@ def certificates(stage):
     device.stop()
 
 
-ALL = [groups, command_line, group_answers, progress, checks, certificates, credentials]
+ALL = [groups, command_line, elsewhere_shown, group_answers, progress, checks, certificates, credentials]

@@ -144,12 +144,15 @@ struct FleetClientTests {
         }
         let power = try tell("offline")
         #expect(power.since == nil && power.doctor == "-" && power.json.objectValue?["gone"] == .null)
+        #expect(power.presence == "a is offline")
         info.gone = DeviceInfo.Gone(since: "2027", reason: DeviceInfo.noDaemon)
         let gone = try tell("offline")
         #expect(gone.info == info && gone.since == "2027" && gone.doctor == DeviceInfo.noDaemon)
+        #expect(gone.presence == "a is offline since 2027: \(DeviceInfo.noDaemon)")
         #expect(gone.json.objectValue?["gone"] == info.gone?.json && gone.json.objectValue?["since"] == "2026")
         // It has come back, and tells more in a moment.
         let back = try tell("online")
+        #expect(back.presence == "a is online again")
         #expect(back.since == "2026" && back.doctor == "-" && back.json.objectValue?["gone"] == .null)
     }
 }

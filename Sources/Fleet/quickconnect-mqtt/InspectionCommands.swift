@@ -85,7 +85,7 @@ struct RemoteEventsCommand: ParsableCommand {
             "Prints events and states of a remote device as they arrive, one JSON object per line, until interrupted.",
         discussion: """
             Each line is {"event": NAME, "data": VALUE}; for a group there is {"device": NAME, …}. Only what the device's settings \
-            list is published: without NAME it is listed.
+            list is published: without NAME it is listed. Standard error says when the device is offline, and when it is online again.
             """
     )
 
@@ -104,13 +104,16 @@ struct RemoteEventsCommand: ParsableCommand {
                 let member = try caller.look(at: name)[name]
                 if member == nil { note(unknown(caller)) }
                 if let known = member?.info?.publishes { for name in names { doubt(name, known) } }
-                try caller.hear(names, of: name) { show(nil, $1, $2) }
+                try caller.hear(names, of: name, presence: tell) { show(nil, $1, $2) }
             case .group(let name):
                 // Members that join later are ignored.
                 let members = try caller.look().present(in: name)
-                try caller.hear(names, of: nil) { device, name, payload in
-                    if members.contains(device) { show(device, name, payload) }
-                }
+                try caller.hear(
+                    names,
+                    of: nil,
+                    presence: { if members.contains($0.name) { tell($0) } },
+                    { if members.contains($0) { show($0, $1, $2) } }
+                )
             }
         } catch {
             throw ExitError(error)
@@ -147,6 +150,10 @@ struct RemoteEventsCommand: ParsableCommand {
     }
 
     private func note(_ text: String) { write("quickconnect-mqtt: \(text.escapingControls)\n", to: STDERR_FILENO) }
+
+    private func tell(_ member: FleetMembers.Member) {
+        write("\(member.presence.escapingControls)\n", to: STDERR_FILENO)
+    }
 
     private func show(_ device: String?, _ name: String, _ payload: [UInt8]) {
         let text = String(decoding: payload, as: UTF8.self)

@@ -211,12 +211,25 @@ package final class FleetCaller {
     /// - Parameters:
     ///   - names: what to hear.
     ///   - device: nil hears those of every device.
+    ///   - tell: gets a device that is away, or that is back.
     package func hear(
         _ names: [String],
         of device: String?,
+        presence tell: (FleetMembers.Member) -> Void,
         _ report: (_ device: String, _ name: String, _ payload: [UInt8]) -> Void
     ) throws(FleetFailure) {
         let deadline = Instant.now + Self.patience
+        var members = FleetMembers(topics)
+        // `info` first, because it says why the device is away; and both before old states.
+        for subject in [FleetTopics.Subject.info, .status] {
+            let topic = topics.topic(subject, of: device ?? "+")
+            do throws(FleetFailure) {
+                try connection.subscribe(to: [topic], bringingRetained: true, before: deadline)
+            } catch {
+                // Whoever may read nothing but events still hears them.
+                guard case .denied = error else { throw error }
+            }
+        }
         for name in names {
             let topicsOfName = [FleetTopics.Subject.event(name), .state(name)].map {
                 topics.topic($0, of: device ?? "+")
@@ -230,7 +243,13 @@ package final class FleetCaller {
                 // A look has subscribed to more.
                 guard names.contains(name), device == nil || device == teller else { continue }
                 report(teller, name, message.payload)
-            case (_, .status)?, (_, .info)?, nil: continue
+            case (let teller, .status)?:
+                let wasAway = members[teller]?.status == .offline
+                members.take(message)
+                guard device == nil || device == teller, let member = members[teller] else { continue }
+                if member.status == (wasAway ? .online : .offline) { tell(member) }
+            case (_, .info)?: members.take(message)
+            case nil: continue
             }
         }
     }

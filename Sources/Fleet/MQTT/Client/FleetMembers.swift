@@ -71,6 +71,12 @@ extension FleetMembers.Member {
     /// Since when it is there, or away; nil where nobody knows.
     package var since: String? { status == .offline ? gone?.since : info?.since }
 
+    /// That it is away or back, in a line for people.
+    package var presence: String {
+        guard status == .offline else { return "\(name) is online again" }
+        return "\(name) is offline" + (gone.map { " since \($0.since): \($0.reason)" } ?? "")
+    }
+
     /// What its doctor says, in a few words; of an absent device, why it is away.
     package var doctor: String {
         if let gone { return gone.reason }
