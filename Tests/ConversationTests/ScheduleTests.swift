@@ -190,6 +190,11 @@ struct ScheduleTests {
         let schedules = findings.compactMap(\.objectValue).filter { $0["subject"] == "schedules" }
         #expect(schedules.map { $0["state"] } == ["ok"])
         #expect(schedules.first?["says"]?.stringValue?.hasPrefix("3 schedules; the next is tick") ?? false)
+        _ = try await client.value("broken", ["run"])
+        let failed = DoctorReport(try await client.value("doctor", []))?.findings.filter { $0.subject == "schedules" }
+        #expect(failed?.map(\.state) == [.warning])
+        let says = failed?.first?.says ?? ""
+        #expect(says.contains(#/^the last run of 'broken', at .+, failed: unknownCommand: ./#), "\(says)")
         #expect(try await daemon.stop() == .status(0))
     }
 

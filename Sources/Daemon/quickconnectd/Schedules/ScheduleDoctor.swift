@@ -3,7 +3,7 @@ import Glibc
 import QuickConnect
 
 /// What keeps schedules from running: a clock that is not set, a position that nobody knows, a service that does not start by
-/// itself. Says nothing where no schedule is declared.
+/// itself; and which failed the last time. Says nothing where no schedule is declared.
 struct ScheduleDoctor: Examined {
     let scheduler: Scheduler
     /// Whether this is systemd's service.
@@ -35,6 +35,11 @@ struct ScheduleDoctor: Examined {
                 schedules run only once somebody has connected, because the service does not start with the machine
                 """
             findings.append(Finding(Self.subject, .warning, says, fix: "sudo systemctl enable quickconnectd.service"))
+        }
+        findings += trouble.failures.map { failure in
+            let time = LocalZone().moment(at: failure.at).text
+            let says = "the last run of '\(failure.name)', at \(time), failed: \(failure.says)"
+            return Finding(Self.subject, .warning, says, inspect: "quickconnect schedules")
         }
         guard findings.isEmpty else { return findings }
         let count = "\(trouble.count) schedule\(trouble.count == 1 ? "" : "s")"

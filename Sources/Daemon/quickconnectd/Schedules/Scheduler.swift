@@ -212,16 +212,15 @@ final class Scheduler: Sendable {
     }
 
     private func end(_ name: String, _ outcome: InternalCall.Outcome, _ ended: RunEnd) {
-        let result: String
-        switch outcome {
-        case .success: result = "ok"
-        case .failure(let error):
-            result = error.code.rawValue
+        var result = "ok"
+        var failure: String?
+        if case .failure(let error) = outcome {
+            (result, failure) = (error.code.rawValue, error.placedMessage)
             logger.warning("the call of the schedule '\(name)' failed: \(error.placedMessage)")
         }
         state.withLock { state in
             state.running.remove(ByteName(name))
-            state.book.end(name, with: result)
+            state.book.end(name, with: result, failure)
         }
         ended(result)
     }
@@ -288,6 +287,8 @@ final class Scheduler: Sendable {
         /// The newest time that is kept, if the clock is earlier, and the file that has it.
         var newest: (time: Int64, path: String)?
         var lacksPlace: Bool
+        /// What failed the last time, when it began, and how.
+        var failures: [(name: String, at: Int64, says: String)]
     }
 
     var condition: Condition {
@@ -302,7 +303,8 @@ final class Scheduler: Sendable {
                 next: nexts.min { $0.at < $1.at },
                 isClockSet: state.book.isClockSet,
                 newest: newest,
-                lacksPlace: state.book.lacksPlace
+                lacksPlace: state.book.lacksPlace,
+                failures: state.book.failures
             )
         }
     }
