@@ -253,7 +253,10 @@ struct SocketTests {
     {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
-        try folder.write(#"sockets: [{path: s, commands: [stop, "schedule:night", "schedule:nigth"]}]"#, to: "s.yaml")
+        try folder.write(
+            #"sockets: [{path: s, commands: [stop, "schedule:night", "schedule:nigth", subscribe]}]"#,
+            to: "s.yaml"
+        )
         let values = """
             stop: {view: []}
             lamp: {value: {type: boolean, gpio: {line: L1, output: true}}, set: {users: ["schedule:night", "schedule:nigh"]}}
@@ -289,6 +292,8 @@ struct SocketTests {
             "s.yaml:1:38: 'schedule:night' is a caller; the command of that schedule is 'night'",
             "s.yaml:1:56: no file declares the schedule 'nigth', did you mean 'night'?; on a list it stands without",
         ] { #expect(errors.contains(says), "\(errors)") }
+        // Who subscribes to what is not on the list is told so then.
+        #expect(!errors.contains("note: "), "\(errors)")
         #expect(!(try await check("[motor, true, {for: 5s}]").errors.contains("whose lease")))
         #expect(!(try await check("[lamp, true]").errors.contains("whose lease")))
         let pattern = try await check("[motor, [200, 100, 200]]")

@@ -23,7 +23,7 @@ extension Daemon {
                 settings.sockets.flatMap { $0.warnings(table) } + ofRecord(table) + missingTracks
                 + settings.kiosk.warnings
             Self.show(warnings + ofLines(table) + ofGateways(table) + ofSettings, as: "warning: ")
-            Self.show(ownersNotes(table) + settings.sockets.flatMap(\.notes), as: "note: ")
+            Self.show(ownersNotes(table), as: "note: ")
             print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
         } catch {

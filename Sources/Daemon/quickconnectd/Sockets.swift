@@ -93,25 +93,6 @@ struct Sockets: Sendable {
 }
 
 extension SocketSetting {
-    /// What an owner may not know about a list with `subscribe`: earlier versions gave its clients every event.
-    var notes: [ConfigurationMistake] {
-        guard let subscribe = commands.first(where: { $0.value == "subscribe" }) else { return [] }
-        let listed = Set(commands.map(\.value))
-        let missing = DaemonEvents.names.filter { event in
-            event != DaemonEvents.dropped && listed.isDisjoint(with: DaemonEvents.commands(of: event))
-        }
-        guard !missing.isEmpty else { return [] }
-        return [
-            ConfigurationMistake(
-                """
-                clients of this socket get only events whose command is on the list, and of other clients those whose \
-                name is; not \(missing.sorted().joined(separator: ", "))
-                """,
-                at: subscribe.location
-            )
-        ]
-    }
-
     /// Commands on the list that no mapping has; handlers may still come.
     func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
         commands.filter { table[$0.value] == nil }.map { command in
