@@ -291,6 +291,7 @@ struct SocketTests {
             "a.yaml:2:69: no file declares the schedule 'nigh' of this rule, did you mean 'night'?",
             "s.yaml:1:38: 'schedule:night' is a caller; the command of that schedule is 'night'",
             "s.yaml:1:56: no file declares the schedule 'nigth', did you mean 'night'?; on a list it stands without",
+            "s.yaml:1:74: no command 'stop bell' is mapped; write a comma between the names: stop, bell",
         ] { #expect(errors.contains(says), "\(errors)") }
         // Who subscribes to what is not on the list is told so then.
         #expect(!errors.contains("note: "), "\(errors)")

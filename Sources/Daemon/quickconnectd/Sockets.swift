@@ -105,6 +105,12 @@ extension SocketSetting {
                     : "no file declares the schedule '\(name)'\(near); on a list it stands without 'schedule:'"
                 return ConfigurationMistake(says, at: command.location)
             }
+            let words = command.value.split(whereSeparator: \.isWhitespace).map(String.init)
+            if words.count > 1, words.allSatisfy({ table[$0] != nil }) {
+                let says =
+                    "no command '\(command.value)' is mapped; write a comma between the names: \(words.joined(separator: ", "))"
+                return ConfigurationMistake(says, at: command.location)
+            }
             let question = NearestNames.question(command.value, among: table.entries.map(\.command))
             return ConfigurationMistake(
                 "no command '\(command.value)' is mapped, which is right for an event\(question)",
