@@ -432,15 +432,17 @@ struct RightsTests {
         try await withDaemon({ mappings in
             mappings.mapShipped()
             mappings.map("lamp", .bco { _ in .result(1) }, users: ["web:ann"])
-            mappings.map("many", .bco { _ in .result(1) }, users: (0..<30).map { "web:person\($0)" })
+            let people = (0..<30).map { "web:person\($0)" }
+            mappings.map("many", .bco { _ in .result(1) }, users: people, groups: ["web:ops"])
         }) { daemon in
             let odd = daemon.connect(uid: 500, rule: Self.gateway(["lamp", "many"]))
-            #expect(await code(odd, "actFor", #"["x, root"]"#) == nil)
+            #expect(await code(odd, "actFor", #"["x, root", {"groups": ["Ops"]}]"#) == nil)
             odd.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
             #expect(await odd.next().contains(#"{users: [web:ann, \"web:x, root\"]}"#))
             // A list that is too long to show is none to paste.
             odd.send(#"{"handlerName":"many","callbackId":"2"}"#)
             let long = await odd.next()
+            #expect(long.contains("; the user is in the group 'Ops', and the rule names 'ops'; "), "\(long)")
             #expect(long.contains(#"; with \"web:x, root\" among the users there it would be allowed"#), "\(long)")
             #expect(!long.contains(#""allow":"#))
             let names = (0..<60).map { "command\($0)" }

@@ -108,6 +108,17 @@ public struct AllowRule: Sendable, Hashable {
         return "the line «\(line)» in a file of the mappings folder would allow it"
     }
 
+    /// The begin of a sentence where a group of a gateway's caller is nearly one that the rule names; else an empty text.
+    func slip(of caller: Caller) -> String {
+        guard case .gateway(let gateway, _, let groups) = caller.origin else { return "" }
+        let named = groupNames.compactMap(GatewayName.parts).filter { ByteName($0.gateway) == ByteName(gateway) }
+        for group in groups.sorted() {
+            guard let near = NearestNames.find(group, among: named.map(\.name)).first else { continue }
+            return "the user is in the group '\(group.shortened)', and the rule names '\(near.shortened)'; "
+        }
+        return ""
+    }
+
     /// A local user's is not known here.
     private static func name(of caller: Caller) -> String { caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME" }
 

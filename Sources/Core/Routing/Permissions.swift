@@ -143,7 +143,8 @@ extension CommandError {
     /// `denied`, with the rule, where it is written, and the YAML line that would also allow this caller.
     fileprivate static func denied(_ what: String, _ rule: AllowRule, _ line: String?, _ caller: Caller) -> CommandError
     {
-        let sentence = "\(what) is allowed to \(rule.words) (\(rule.location)); \(AllowRule.remedy(line, caller))"
+        let remedy = rule.slip(of: caller) + AllowRule.remedy(line, caller)
+        let sentence = "\(what) is allowed to \(rule.words) (\(rule.location)); \(remedy)"
         var details: JSONObject = ["rule": .string(rule.words), "location": .string(rule.location.description)]
         details["allow"] = line.map(JSONValue.string)
         return CommandError(.denied, sentence, details: details)
