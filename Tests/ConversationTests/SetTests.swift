@@ -129,6 +129,8 @@ struct SetTests {
         #expect(try await client(daemon, "set", "level", "99").output == "10\n")
         #expect(try await client(daemon, "set", "lists", "[1, 2]").output == "[1,2]\n")
         #expect(try await client(daemon, "set", "level", "high").errors.contains("got the string"))
+        let noJSON = try await client(daemon, "set", "lists", "[{card: 1}]").errors
+        #expect(noJSON.hasPrefix("quickconnect: «[{card: 1}]» is no JSON, so it is sent as text: a shell"), "\(noJSON)")
         #expect(try await client(daemon, "set", "level", "1", "2").exit == .status(2))
         #expect(try await client(daemon, "set", "level", "null").exit == .status(2))
         #expect(try await client(daemon, "set", "level").errors.contains("«quickconnect call level»"))
@@ -161,6 +163,7 @@ struct SetTests {
             warmth: {value: {type: number, sensor: {chip: cpu_thermal, input: temp1}}}
             lamp: {value: {type: boolean, gpio: {line: L1, output: true}}}
             fan: {value: {type: number, pwm: {chip: pwmchip0, channel: 0}}}
+            rooms: {value: {type: array, items: {type: string}}}
             simulate: {business: [SimulateBCO]}
 
             """
@@ -181,6 +184,8 @@ struct SetTests {
             (["call", "level", "=", "5"], "\(name) call level 5"),
             (["call", "lamp", "200", "100"], "\(name) call lamp '[[200,100]]'"),
             (["call", "lamp", "[200,100,200]"], "\(name) call lamp '[[200,100,200]]'"),
+            (["call", "lists", "[1,{}]"], "\(name) call lists '[[1,{}]]'"),
+            (["call", "rooms", #"["a"]"#], #"\#(name) call rooms '[["a"]]'"#),
             (["call", "set", "level", "5"], "\(name) set level 5"), (["call", "get", "level"], "\(name) call level"),
             (["call", "set", "lamp", "true", #"{"for":"5s"}"#], #"\#(name) call lamp true '{"for":"5s"}'"#),
             (["set", "lamp", "true", #"{"for":"5s"}"#], #"\#(name) call lamp true '{"for":"5s"}'"#),
@@ -191,6 +196,8 @@ struct SetTests {
             let works = try await client(daemon, typed)
             #expect(works.exit == .status(0), "\(line): \(works.errors)")
         }
+        // What is in the list would not fit.
+        #expect(!(try await client(daemon, "call", "rooms", "[1]").errors.contains("«")))
         // Pulses take no pattern.
         #expect(!(try await client(daemon, "call", "fan", "20", "30").errors.contains("a pattern")))
         #expect(try await client(daemon, "call", "lamp", "[0,100]").errors.contains("each from 1 to 10000 ms"))

@@ -1,5 +1,6 @@
-internal import JSON
+package import JSON
 internal import Linux
+internal import QuickConnect
 
 /// The arguments of a call, as a command line has them.
 package enum CallArguments {
@@ -92,6 +93,25 @@ package enum CallArguments {
         }
         let line = "quickconnect call \(command.shellWord) \(JSONValue.array([.array(times)]).text.shellWord)"
         return "a pattern of times is a list of its own: «\(line)»"
+    }
+
+    /// What to say of an array that was taken for the list of the parameters, where it fits the first of them; nil if it was
+    /// not.
+    /// - Parameter explain: what `explain` says of the command.
+    package static func array(
+        _ arguments: [String],
+        of command: String,
+        error: ExitError,
+        explain: () -> JSONObject?
+    ) -> String? {
+        guard error.code == "invalid", arguments.count == 1, expects([", an array"], 0, error),
+            let list = (try? JSONParser.parse(arguments[0]))?.arrayValue,
+            let first = explain()?["parameters"]?.arrayValue?.first?.objectValue
+        else { return nil }
+        let type = first["items"]?.objectValue?["type"]?.stringValue.flatMap(Parameter.Kind.init) ?? .any
+        guard list.allSatisfy(Parameter("item", type).fits) else { return nil }
+        let line = "quickconnect call \(command.shellWord) \(JSONValue.array([.array(list)]).text.shellWord)"
+        return "a single list is that of the parameters, so an array is a list in it: «\(line)»"
     }
 
     /// What sets or reads a value, where it was typed as a command of the device.

@@ -55,6 +55,14 @@ struct CallCommand: ParsableCommand {
             {
                 end.message += "\n" + pattern
             }
+            if let array = CallArguments.array(
+                arguments,
+                of: command,
+                error: end,
+                explain: { (try? connection.explained(command)) ?? nil }
+            ) {
+                end.message += "\n" + array
+            }
             if end.code == "unavailable", end.message.contains("no client has registered the handler") {
                 end.message +=
                     "\n«quickconnect scripts» shows the scripts of the service, «quickconnect call state» all handlers"

@@ -40,6 +40,7 @@ struct SetCommand: ParsableCommand {
             throw SetArguments.ordered(error, words, of: "set")
         }
         let new = try SetArguments.value(of: texts, as: type, call: ["quickconnect", "call", name])
+        if type != "string", let hint = CallArguments.note(texts, of: name) { note(hint) }
         say(try connection.call(name, [new]).text)
     }
 }
