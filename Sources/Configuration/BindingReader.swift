@@ -55,12 +55,16 @@ extension YAMLFile {
         let names = read(node, of: "'gpio'", GPIODraft.keys, into: &draft, section: "gpio")
         guard !draft.isWrong else { return nil }
         guard let line = draft.place else {
-            mistake(
-                draft.line != nil && draft.chip != nil
-                    ? "'gpio' has the name of a line, which stands without a 'chip'"
-                    : "'gpio' needs a 'line': its name, such as GPIO17, or its number and the label of its 'chip'",
-                at: node
-            )
+            var says = "'gpio' needs a 'line': its name, such as GPIO17, or its number and the label of its 'chip'"
+            if draft.line != nil, draft.chip != nil {
+                says = "'gpio' has the name of a line, which stands without a 'chip'"
+            } else if let offset = draft.offset {
+                says = """
+                    'line: \(offset)' is the number of a line on its chip, so it needs the label of the 'chip', such as {chip: pinctrl-bcm2711, \
+                    line: \(offset)}; or write its name, such as GPIO17. «quickconnect hardware» shows both
+                    """
+            }
+            mistake(says, at: node)
             return nil
         }
         if case .named(let name) = line, name.utf8.count > 31 {

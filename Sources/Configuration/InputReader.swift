@@ -2,10 +2,10 @@ import Linux
 import QuickConnect
 
 /// The keys of an input device's event, as they are read.
-private struct InputDraft {
-    var device = ""
-    var end = InputBinding.End.enter
-    var names: [UInt16: String] = [:]
+struct InputDraft {
+    fileprivate var device = ""
+    fileprivate var end = InputBinding.End.enter
+    fileprivate var names: [UInt16: String] = [:]
 
     static let readerKeys: [FileKey<InputDraft>] = [
         FileKey("device", \.device) { $0.inputDevice($1, $2) },
@@ -30,7 +30,7 @@ extension YAMLFile {
 
     private mutating func draft(_ node: YAMLNode, _ key: String, _ keys: [FileKey<InputDraft>]) -> InputDraft? {
         var draft = InputDraft()
-        guard read(node, of: "'\(key)'", keys, into: &draft).contains("device") else {
+        guard read(node, of: "'\(key)'", keys, into: &draft, section: key).contains("device") else {
             mistake("'\(key)' needs a 'device', as 'quickconnect hardware' shows it", at: node)
             return nil
         }

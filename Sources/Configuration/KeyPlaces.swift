@@ -7,7 +7,8 @@ enum KeyPlaces {
         ("", nil, names(MappingReader.keys)), ("value", "", names(ValueDeclaration.keys)),
         ("event", "", names(EventDeclaration.keys)), ("schedule", "", names(ScheduleDraft.keys)),
         ("gpio", "value", names(GPIODraft.keys)), ("pwm", "value", names(PWMBinding.keys)),
-        ("sensor", "value", names(SensorBinding.keys)),
+        ("sensor", "value", names(SensorBinding.keys)), ("reader", "event", names(InputDraft.readerKeys)),
+        ("keys", "event", names(InputDraft.keysKeys)),
     ]
 
     /// What other programs and languages call it.

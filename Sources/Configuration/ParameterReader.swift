@@ -151,8 +151,12 @@ extension YAMLFile {
             mistake("'default' is for \(what) with 'optional: true'", at: node)
         } else if !parameter.fits(value) {
             let expectation = "the default of '\(parameter.name)' must be \(parameter.expectation)"
-            mistake("\(expectation); got \(value.gist)", at: node)
+            mistake("\(expectation); got \(value.gist)\(note(value, parameter))", at: node)
         }
+    }
+
+    private func note(_ value: JSONValue, _ parameter: Parameter) -> String {
+        parameter.kind == .boolean ? YAMLScalar.note(ofNoBoolean: value) : ""
     }
 
     /// Reports bounds that contradict each other or the type.
@@ -217,7 +221,7 @@ extension YAMLFile {
             value.initial = fitting
         } else {
             let expectation = "the default of a value must be \(parameter.expectation)"
-            mistake("\(expectation); got \(value.initial.gist)", at: node)
+            mistake("\(expectation); got \(value.initial.gist)\(note(value.initial, parameter))", at: node)
         }
     }
 }

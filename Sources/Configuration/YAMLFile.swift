@@ -112,7 +112,7 @@ struct YAMLFile {
 
     mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
         if let value = node.json?.boolValue { return value }
-        mistake("\(what) must be true or false", got: node)
+        mistake("\(what) must be true or false; got \(node.gist)\(YAMLScalar.note(ofNoBoolean: node.json))", at: node)
         return nil
     }
 

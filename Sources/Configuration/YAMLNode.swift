@@ -79,6 +79,12 @@ enum YAMLScalar {
         return Int64(digits, radix: radix).map { .integer($0) }
     }
 
+    /// What to say of a text that YAML 1.1 reads as true or false; else an empty text.
+    static func note(ofNoBoolean value: JSONValue?) -> String {
+        let isOld = ["yes", "no", "on", "off", "y", "n"].contains(value?.stringValue?.lowercased())
+        return isOld ? ": YAML 1.2 has only true and false" : ""
+    }
+
     /// Such as `007` and `-01.5`.
     static func hasLeadingZero(_ text: String) -> Bool {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }

@@ -65,7 +65,15 @@ struct BindingTests {
             "{type: boolean, gpio: {}}",
             "'gpio' needs a 'line': its name, such as GPIO17, or its number and the label of its 'chip'"
         ),
-        ("{type: boolean, gpio: {line: 17}}", "'gpio' needs a 'line'"),
+        (
+            "{type: boolean, gpio: {line: 17}}",
+            "'line: 17' is the number of a line on its chip, so it needs the label of the 'chip', such as {chip: pinctrl-bcm2711, line: 17}"
+        ),
+        (
+            "{type: boolean, default: no}",
+            "the default of a value must be true or false; got the string \"no\": YAML 1.2 has only true and false"
+        ),
+        ("{type: string, default: 1}", "the default of a value must be a string; got the number 1"),
         ("{type: boolean, gpio: {line: A, chip: B}}", "'gpio' has the name of a line, which stands without a 'chip'"),
         ("{type: boolean, gpio: {line: -1, chip: B}}", "'line' must be a name, or a whole number from 0 to 4294967295"),
         ("{type: boolean, gpio: {line: 99999999999999999999, chip: B}}", "'line' must be a name, or a whole number"),
@@ -154,6 +162,11 @@ struct BindingTests {
         ("{reader: {device: /dev/input/event0}}", "'device' must be one exact name"),
         ("{reader: {device: \"\"}}", "'device' must be one exact name"),
         ("{reader: {device: a-event, ends: Return}}", "'ends'"),
+        (
+            "{reader: {device: a-event, last: true}}",
+            "unknown key 'last' in 'reader': it belongs beside 'reader', not in it"
+        ),
+        ("{keys: {device: a-event}, names: {}}", "unknown key 'names' in an event: it belongs in 'keys'"),
         ("{reader: {device: a-event}, type: string}", "'type' is for events of programs"),
         ("{reader: {device: a-event}, maxLength: 0}", "'maxLength' of a reader is from 1 to 4096"),
         ("{reader: {device: a-event}, maxLength: 5000}", "'maxLength' of a reader is from 1 to 4096"),

@@ -184,6 +184,10 @@ struct SettingsTests {
             "limits:\n  stalledAfter: 30",
             ":2:17: 'stalledAfter' must be a number and a unit (ms, s, m, h, d), such as 30s; got the number 30"
         ),
+        (
+            "simulate: Off",
+            ":1:11: 'simulate' must be true or false; got the string \"Off\": YAML 1.2 has only true and false"
+        ),
         ("simulate: maybe", ":1:11: 'simulate' must be true or false; got the string \"maybe\""),
         ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping; got a mapping"),
         ("sockets: [{path: '', commands: []}]", ":1:18: 'path' must be a path; got an empty string"),
