@@ -8,7 +8,8 @@ internal import QuickConnectClient
 extension ProcedureHost {
     func record() {
         while let first = reads.first, first.hold?.isOver(recorder.settled, at: .now) ?? true {
-            reader.ask(reads.removeFirst().call)
+            reads.removeFirst()
+            reader.ask(first.call)
         }
         guard !isEnding else { return }
         if let batch = recorder.takeBatch(at: .now) { keeper.order(.save(batch)) }

@@ -36,7 +36,7 @@ package final class ProcedureHost {
     let log: NamedLog
     var recorder = EventRecorder()
     /// The calls that read the data, and what each waits for.
-    var reads: [(call: HandlerCall, hold: EventRecorder.Hold?)] = []
+    var reads: ArraySlice<(call: HandlerCall, hold: EventRecorder.Hold?)> = []
     /// How many long lines with events that are recorded are being parsed.
     private(set) var eventLines = 0
     private var signals: Int32 = -1
