@@ -1,7 +1,6 @@
 import Foundation
 import JSON
 import QuickConnect
-import Synchronization
 import TestRig
 import Testing
 
@@ -244,15 +243,14 @@ struct MappingFilesTests {
     @Test func `a file that goes while the folder is read is not there`() async throws {
         let folder = try folder(["a.yaml": "a: {view: []}"])
         let path = folder("b.yaml")
-        let isOver = Atomic(false)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                while !isOver.load(ordering: .relaxed) {
+                while !Task.isCancelled {
                     try Data().write(to: URL(fileURLWithPath: path))
                     try FileManager.default.removeItem(atPath: path)
                 }
             }
-            defer { isOver.store(true, ordering: .relaxed) }
+            defer { tasks.cancelAll() }
             for _ in 0..<500 {
                 let table = try table(folder)
                 #expect(table["a"] != nil)

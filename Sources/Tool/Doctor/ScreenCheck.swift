@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import QuickConnect
+import QuickConnectClient
 
 /// The ways to the screen of the session that answers for it.
 struct ScreenCheck {
