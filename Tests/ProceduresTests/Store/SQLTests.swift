@@ -40,6 +40,9 @@ struct SQLTests {
             ) == [["day": "2026-11-22", "steps": 2], ["day": "2026-11-23", "steps": 3]]
         )
         #expect(try rows("SELECT value FROM json_each('[1, null]')") == [["value": 1], ["value": nil]])
+        for number: JSONValue in [9, 10] { try store.save(try Entry("2026-11-25", "level", number)) }
+        let most = try rows("SELECT max(data) AS text, max(data ->> '$') AS value FROM entries WHERE kind = 'level'")
+        #expect(most == [["text": "9", "value": 10]])
         let counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n"
         #expect(try rows(counting) == [["i": 1], ["i": 2], ["i": 3]])
         #expect(try rows("SELECT id FROM entries WHERE kind = ?", [.text("' OR 1=1 --")]) == [])
