@@ -97,7 +97,7 @@ struct MissingPartTests {
         let text = "unavailable: quickconnect-scripts is not installed. Install the package quickconnect-scripts:"
         for words in [
             ["scripts"], ["macro", "list"], ["macro", "run", "addInner"], ["procedure", "list"],
-            ["procedure", "run", "hasEntries"],
+            ["procedure", "run", "hasEntries"], ["call", "execute", "hasEntries"],
         ] {
             let (exit, errors) = try await client(words, socket: daemon.socket)
             #expect(exit == .status(1) && errors.contains(text), "\(words): \(errors)")

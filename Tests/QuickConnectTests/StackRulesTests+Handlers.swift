@@ -191,6 +191,25 @@ extension StackRulesTests {
         }
     }
 
+    @Test("Where a service of the project alone may answer, the error names it")
+    func serviceDoesNotRun() async throws {
+        try await withHandler({
+            $0.map("lamp", .script("other", .business), answeredBy: ["quickconnect-data"]) {
+                $0.answeredBy?.only = true
+            }
+        }) { daemon, _ in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
+            #expect(
+                await client.next() == """
+                    {"responseId":"1","error":{"cmd":"lamp","code":"unavailable",\
+                    "message":"no client has registered the handler 'other'; the service quickconnect-data does when it runs",\
+                    "service":"quickconnect-data"}}
+                    """
+            )
+        }
+    }
+
     @Test("A handler of a caller that the configuration names is a command of its own, where no mapping has its name")
     func freeStandingHandler() async throws {
         let place = SourceLocation(file: "quickconnectd.yaml", line: 1, column: 1)

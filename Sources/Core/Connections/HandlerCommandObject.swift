@@ -1,11 +1,14 @@
+internal import JSON
+
 /// A handler that a client registers, as a command object of any phase: `script:NAME` in a mapping.
 ///
 /// In the business phase its answer is the result. In the view phase an answer other than `null`, or one with
 /// `handlerName`, is the reply. `"end": true` ends the stack. An error in the validation phase is `invalid`; elsewhere
 /// it keeps its code if that is one of the protocol's; otherwise it is `scriptFailed`.
-public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, WaitingECO {
+public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, WaitingECO, AnsweredObject {
     /// The handler's name.
     public let name: String
+    var service: String?
     private let handlers: HandlerRegistry
 
     /// The command object of `script:NAME`.
@@ -34,7 +37,10 @@ public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, Waitin
 
     private func handler() throws(CommandError) -> HandlerWait {
         guard let wait = handlers.wait(for: name) else {
-            throw CommandError(.unavailable, "no client has registered the handler '\(name)'")
+            let sentence = "no client has registered the handler '\(name)'"
+            guard let service else { throw CommandError(.unavailable, sentence) }
+            let more = "; the service \(service) does when it runs"
+            throw CommandError(.unavailable, sentence + more, details: ["service": .string(service)])
         }
         return wait
     }

@@ -1,5 +1,11 @@
 import JSON
 
+/// A command object that a client answers.
+protocol AnsweredObject: CommandObject {
+    /// The service of this project that alone answers; nil where others may.
+    var service: String? { get set }
+}
+
 /// Which entries use which handlers (`script:NAME`), and whom they allow to answer.
 struct HandlerUses: Sendable {
     private struct Use: Sendable {

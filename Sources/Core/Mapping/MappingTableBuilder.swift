@@ -213,7 +213,7 @@ public struct MappingTableBuilder {
                 let names = declaration.phases[phase] ?? []
                 warnOfCopies(among: names, of: command)
                 for name in names {
-                    guard let object = object(name, phase) else { continue }
+                    guard let object = object(name, phase, declaration.answeredBy) else { continue }
                     if let handler = HandlerUses.handler(name.value) {
                         let only = declaration.answeredBy?.only ?? false
                         handlerUses.add(Located(handler, at: name.location), by: command, answeredBy, only: only)
@@ -278,11 +278,12 @@ public struct MappingTableBuilder {
 
         private mutating func object(
             _ name: Located<String>,
-            _ phase: Phase
+            _ phase: Phase,
+            _ answeredBy: MappingDeclaration.Allow?
         ) -> StepObject? {
             let meant = HandlerUses.meant(name.value)
             let handler = meant == nil ? HandlerUses.handler(name.value) : nil
-            guard let object = handler.map(scripts) ?? catalog[name.value] else {
+            guard var object = handler.map(scripts) ?? catalog[name.value] else {
                 var question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
                 if let meant { question = NearestNames.question([meant]) }
                 if question.isEmpty, name.value.first?.isLowercase ?? false, !name.value.contains(":") {
@@ -290,6 +291,10 @@ public struct MappingTableBuilder {
                 }
                 mistake("unknown command object '\(name.value)'\(question)", at: name)
                 return nil
+            }
+            if let answeredBy, answeredBy.only, var handler = object as? any AnsweredObject {
+                handler.service = answeredBy.users.map(\.value).first(where: ServiceUsers.names.contains)
+                object = handler
             }
             if let step = StepObject.make(object, in: phase) { return step }
             let phases = StepObject.phases(of: object).map { "'\($0.rawValue)'" }.joined(separator: " or ")

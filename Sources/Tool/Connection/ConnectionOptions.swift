@@ -75,6 +75,9 @@ struct ConnectionOptions: ParsableArguments {
     /// The end of the program by an error reply, with the line of a script. A name that nobody knows may be in a file that was not read yet.
     func failure(_ error: ErrorReply) -> ExitError {
         var end = ExitError(error)
+        if let service = error.members["service"]?.stringValue.flatMap(OwnPrograms.unavailable) {
+            end.message = service
+        }
         if let place = CommandError.place(in: error.members) { end.message += "\n  \(place.escapingControls)" }
         if error.code == "unknownCommand" { end.message += unreadFiles.map { "\n\($0)" } ?? "" }
         return end

@@ -30,6 +30,17 @@ enum OwnPrograms {
         return unavailable("the script host", of: name, unit: name, words: "--scripts DIR --macros DIR")
     }
 
+    /// The same for a service by its unit; nil for the script host, of which a part may be missing while it runs.
+    static func unavailable(_ unit: String) -> String? {
+        switch unit {
+        case "quickconnect-data":
+            unavailable("the service of procedures", of: "quickconnect-scripts", unit: unit, words: "--procedures")
+        case "quickconnect-mqtt": unavailable("the gateway for MQTT", of: unit, unit: unit, words: "")
+        case "quickconnect-web": unavailable("the gateway for pages", of: unit, unit: unit, words: "")
+        default: nil
+        }
+    }
+
     /// What to do about a service that does not answer: to start it, or to install what it runs.
     /// - Parameters:
     ///   - what: the service, in words.
@@ -38,7 +49,7 @@ enum OwnPrograms {
     ///   - words: the program's arguments where it is not.
     static func unavailable(_ what: String, of program: String, unit: String, words: String) -> String {
         guard Program.isInstalled(program) else { return "unavailable: \(Program.missing(program))" }
-        let start = ServiceManager.start(unit) ?? "\(program) \(words)"
+        let start = ServiceManager.start(unit) ?? [program, words].filter { !$0.isEmpty }.joined(separator: " ")
         return "unavailable: \(what) is not running; start it with «\(start)»"
     }
 }

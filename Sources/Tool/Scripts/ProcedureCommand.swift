@@ -35,13 +35,7 @@ extension ConnectionOptions {
 extension ExitError {
     /// An error of a procedure, with its line.
     init(dataService error: ErrorReply) {
-        let service = OwnPrograms.unavailable(
-            "the service of procedures",
-            of: "quickconnect-scripts",
-            unit: "quickconnect-data",
-            words: "--procedures"
-        )
-        self.init(error, unanswered: service)
+        self.init(error, unanswered: OwnPrograms.unavailable("quickconnect-data") ?? error.message)
     }
 }
 
