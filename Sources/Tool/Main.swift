@@ -133,12 +133,17 @@ extension QuickConnectCommand {
         _ arguments: [String]
     ) -> ExitError {
         var near = NearestNames.question(word, among: known)
+        let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
         guard path.count == 1 else {
+            // A verb of the daemon's command, where the tool has one that people mean.
+            if arguments.starts(with: ["macro", "save"]) {
+                let edit = ["quickconnect", "macro", "edit", arguments.dropFirst(2).first ?? "NAME"].map(\.shellWord)
+                near = "; did you mean «\(call)», or «\(edit.joined(separator: " "))»?"
+            }
             if near.isEmpty { near = ": it has \(known.joined(separator: ", "))" }
             let message = "there is no subcommand '\(word)' of «\(path.joined(separator: " "))»\(near)"
             return ExitError(message: message, status: ExitError.usageStatus)
         }
-        let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
         // The one command of the daemon that every owner types.
         if near.isEmpty, word != "reload", !NearestNames.find(word, among: ["reload"]).isEmpty {
             near = ", did you mean «quickconnect call reload»?"

@@ -109,6 +109,10 @@ struct ClientTests {
     }
 
     @Test(arguments: [
+        (
+            ["macro", "save", "x", "() => 1"],
+            "did you mean «quickconnect call macro save x '() => 1'», or «quickconnect macro edit x»?"
+        ),
         (["playSound", "0"], "there is no subcommand 'playSound'; did you mean «quickconnect call playSound 0»?"),
         (["lamp", "it's on"], "did you mean «quickconnect call lamp 'it'\\''s on'»?"),
         (["evnts"], "did you mean 'events'? To call the daemon: «quickconnect call evnts»."),
