@@ -355,6 +355,25 @@ struct EntryKindTests {
         )
     }
 
+    @Test func `dates that some months lack are a warning, but with days of the week`() throws {
+        let (_, warnings) = try table(
+            """
+            rent: {schedule: {at: "08:00", dates: [31]}}
+            leap: {schedule: {at: "08:00", dates: [29, 30, 31]}}
+            last: {schedule: {at: "08:00", dates: [28, 31]}}
+            fifth: {schedule: {at: "08:00", dates: [29, 30, 31], days: [mon]}}
+            """
+        )
+        let rest = "; dates: [28] comes each month, and [1] is the day after its end"
+        #expect(
+            warnings.map(\.message) == [
+                "the schedule 'rent' runs in 7 of 12 months, because the others have no day 31" + rest,
+                "the schedule 'leap' runs in 11 of 12 months, because the others have no day 29 but in leap years"
+                    + rest,
+            ]
+        )
+    }
+
     @Test func `an entry over two files has one kind, unless the later one replaces it`() throws {
         #expect(try mistakes("a: {event: {type: any}}\n").isEmpty)
         let folder = try TestFolder()

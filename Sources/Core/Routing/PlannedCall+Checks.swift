@@ -1,15 +1,16 @@
+internal import Calendar
 internal import JSON
 
 extension MappingTable {
     /// Checks what the schedules call. Throws the mistakes: calls that would be refused each time.
-    /// - Returns: warnings of what is called and no file maps, and of rules that match nobody: they name schedules
-    ///   which no file declares, groups that nearly are others, or those whom `allow` leaves out.
+    /// - Returns: warnings of what is called and no file maps, of dates that months lack, and of rules that match nobody:
+    ///   they name schedules which no file declares, groups that nearly are others, or those whom `allow` leaves out.
     public func checkPlannedCalls() throws(ConfigurationMistakes) -> [ConfigurationMistake] {
         let lines = linesOfPlannedCalls
         let mistakes = entries.compactMap { mistake(ofCallBy: $0, lines) }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
-        let ofRules = warningsOfRules + warningsOfGroups + warningsOfUnreachableRules
-        return (entries.compactMap { warning(ofCallBy: $0) } + ofRules).sorted()
+        let ofEntries = entries.flatMap { [warning(ofCallBy: $0), warning(ofDatesOf: $0)].compactMap(\.self) }
+        return (ofEntries + warningsOfRules + warningsOfGroups + warningsOfUnreachableRules).sorted()
     }
 
     /// The schedules that rules name, and that would match nobody.
@@ -94,6 +95,18 @@ extension MappingTable {
             """,
             at: command.location
         )
+    }
+
+    /// That a schedule has only dates which some months lack. With days of the week it is about what they are there for.
+    private func warning(ofDatesOf entry: MappingEntry) -> ConfigurationMistake? {
+        guard let rule = entry.schedule?.rule, rule.days == nil, let first = rule.dates?.min(), first > 28,
+            let place = entry.location
+        else { return nil }
+        let says = """
+            the schedule '\(entry.command)' runs in \(first == 31 ? 7 : 11) of 12 months, because the others have no day \(first)\
+            \(first == 29 ? " but in leap years" : ""); dates: [28] comes each month, and [1] is the day after its end
+            """
+        return ConfigurationMistake(says, at: place)
     }
 
     private func refusal(of target: MappingEntry, to caller: Caller, _ call: PlannedCall) -> CommandError? {
