@@ -13,6 +13,7 @@ struct ScriptFolderTests {
                 "lamp.js": "WebViewJavascriptBridge.registerHandler('lamp', () => makeCall('ping'))",
                 "once.js": "console.log('hello once')",
                 "bad.js": "var x = ;", "notes.txt": "no script", ".hidden.js": "console.log('hidden')",
+                "Bell.JS": "", "door.jss": "", "door.js.txt": "", "lamp.js~": "", "doors.json": "[]",
             ],
             daemon: daemon
         )
@@ -37,6 +38,8 @@ struct ScriptFolderTests {
         #expect(table.exit == .status(0))
         #expect(table.output.contains("lamp.js  running") && table.output.contains("bad.js:1: SyntaxError"))
         #expect(table.output.contains("limits: 1 s of CPU time"))
+        let unread = table.output.matches(of: /(\S+) does not run: a script's name ends in .js/).map { String($0.1) }
+        #expect(unread == ["Bell.JS", "door.js.txt", "door.jss"], "\(table.output)")
         #expect(!table.output.contains("hidden") && !table.output.contains("notes"))
         #expect(try await daemon.client("scripts", "--json").output.hasPrefix(#"{"folder":"#))
         try await host.awaitErrors("once.js: hello once")

@@ -41,7 +41,8 @@ private struct ScriptTable {
     func text(width: Int) -> String {
         let scripts = (answer["scripts"]?.arrayValue ?? []).compactMap(\.objectValue)
         let folder = answer["folder"]?.stringValue ?? ""
-        guard !scripts.isEmpty else { return "No scripts in \(folder).\n\(limits)" }
+        let end = unread(folder).map { "\($0.escapingControls) does not run: a script's name ends in .js" } + [limits]
+        guard !scripts.isEmpty else { return (["No scripts in \(folder)."] + end).joined(separator: "\n") }
         let titles = ["SCRIPT", "STATE", "UP", "MEMORY", "CPU", "CALLS", "ANSWERS", "RESTARTS"]
         let rows = Table.columns([titles] + scripts.map(row), right: Set(2..<titles.count)).split(separator: "\n")
         var lines: [String] = []
@@ -54,7 +55,17 @@ private struct ScriptTable {
                 lines.append("    \(dropped) lines of its console were dropped")
             }
         }
-        return (lines + ["", "in \(folder)", limits]).joined(separator: "\n")
+        return (lines + ["", "in \(folder)"] + end).joined(separator: "\n")
+    }
+
+    /// Files with nearly the name of a script: the host reads `*.js` only. Hidden ones and copies belong to editors.
+    private func unread(_ folder: String) -> [String] {
+        let names = (FileText.names(in: folder) ?? []).filter { !$0.hasSuffix(".js") && !$0.hasPrefix(".") }
+        return names.filter { name in
+            let lower = name.lowercased()
+            return lower.contains(".js") && ![".json", "~"].contains { lower.hasSuffix($0) }
+        }
+        .sorted()
     }
 
     private func row(_ script: JSONObject) -> [String] {
