@@ -254,7 +254,7 @@ struct SocketTests {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
         try folder.write(
-            #"sockets: [{path: s, commands: [stop, "schedule:night", "schedule:nigth", subscribe]}]"#,
+            #"sockets: [{path: s, commands: [stop, "schedule:night", "schedule:nigth", "stop bell"]}]"#,
             to: "s.yaml"
         )
         let values = """

@@ -11,6 +11,8 @@ enum WorkerGround {
 
     /// Opens the data, and gives all else up.
     static func enter(_ folders: ProcedureFolders, data: String, _ store: StoreKeeper) throws(SystemCallError) {
+        // The service makes it, too, and may not have come to that yet.
+        if let folder = Folders.parent(of: data) { try? Folders.make(folder) }
         store.prepare(data)
         let temporary = temporaryFolder(ofData: data)
         if store.problem == nil {
