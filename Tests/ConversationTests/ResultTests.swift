@@ -43,7 +43,8 @@ struct ResultTests {
         let others = Set(DeclaredResults.shipped.commands).subtracting(Self.calls.map(\.command)).sorted()
         #expect(
             others == [
-                "actFor", "action", "data", "execute", "kiosk", "kioskNavigation", "macro", "middleProgress", "mqtt", "notify",
+                "actFor", "action", "data", "execute", "kiosk", "kioskNavigation", "macro", "middleProgress", "mqtt",
+                "notify",
                 "outerProgress", "procedures", "screen", "screenshot", "scripts", "showDate", "showList", "web",
             ]
         )

@@ -1,7 +1,8 @@
 import Fuzzer
 import JSON
-@testable import QuickConnect
 import Synchronization
+
+@testable import QuickConnect
 
 /// A connection, its client, and what must hold for them.
 final class SessionClient {
