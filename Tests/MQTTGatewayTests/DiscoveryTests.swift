@@ -111,6 +111,20 @@ struct DiscoveryTests {
         for (name, part) in parts { #expect(part.text == keptParts[name]?.text, "\(name)") }
     }
 
+    @Test func `the screen is a light, which shows its state where that is told`() throws {
+        var (knowledge, settings) = (DeviceKnowledge(), MQTTSettings())
+        (knowledge.hello, knowledge.commands) = (["version": "1"], ["screen": [:]])
+        settings.homeAssistant = .init()
+        let blind = try #require(components("kiosk1", settings, knowledge).first?.members)
+        #expect(blind["payload_off"] == #"[{"on":false}]"# && blind["state_topic"] == nil)
+        settings.events = [.init(name: "screenState")]
+        let parts = components("kiosk1", settings, knowledge)
+        #expect(parts.map(\.platform) == ["light", "event"])
+        #expect(parts[0].members["state_topic"] == "qc/kiosk1/event/screenState")
+        let message = discovery().message(parts, before: [:])
+        #expect(schema.faults(of: try JSONParser.parse(message.payload.span), topic: message.topic) == [])
+    }
+
     @Test func `the schema's check finds what is wrong`() throws {
         let (topic, json) = try message()
         func faults(_ id: String, _ change: (inout JSONObject) -> Void) -> [String] {

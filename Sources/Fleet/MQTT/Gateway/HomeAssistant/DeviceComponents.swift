@@ -126,10 +126,31 @@ struct DeviceComponents: Sendable {
             let members = call("logMessage", ["command_template": "[{{ value | tojson }}]"])
             components.append(Component("notify", "logMessage", "Journal", members))
         }
+        if reachable.contains("screen") { components.append(screen) }
         return components
     }
 
     private static let vibrate = "vibrate"
+
+    /// The screen is a light. Whether it can be dimmed is only known where somebody tries.
+    private var screen: Component {
+        let (on, off) = (#"[{"on":true}]"#, #"[{"on":false}]"#)
+        var members = call("screen", ["payload_on": .string(on), "payload_off": .string(off), "icon": "mdi:monitor"])
+        members["brightness_command_topic"] = members["command_topic"]
+        members.merge([
+            "brightness_command_template": #"[{"brightness":{{ value }}}]"#, "brightness_scale": 100,
+            "on_command_type": "first",
+        ])
+        if settings.events.contains(where: { $0.name == "screenState" }) {
+            let state = topic(.event("screenState"))
+            members.merge([
+                "state_topic": state, "brightness_state_topic": state,
+                "state_value_template": .string("{{ '\(on)' if value_json.on else '\(off)' }}"),
+                "brightness_value_template": "{{ value_json.brightness | default('') }}",
+            ])
+        }
+        return Component("light", "screen", "Screen", members)
+    }
 
     private var recording: Component {
         var members: JSONObject = [
