@@ -226,11 +226,18 @@ struct SocketTests {
         )
     }
 
-    @Test func `a check asks for the event that is meant to be recorded, and is silent about others`() async throws {
+    @Test func `a check asks for the event that is meant to be recorded or published, and is silent about others`()
+        async throws
+    {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
-        try folder.write("record: [{event: bel}, {event: bell}, {event: locaton}, {event: walk}]", to: "s.yaml")
-        try folder.write("bell: {event: {type: object}}\nring: {business: [\"script:ring\"]}\n", to: "m/a.yaml")
+        let lists = "record: [{event: bel}, {event: bell}, {event: locaton}, {event: walk}]"
+        let fleet = "mqtt: {broker: localhost, events: [bell, bll, far], values: [lamp, bell, lmap]}"
+        try folder.write("\(lists)\n\(fleet)\n", to: "s.yaml")
+        try folder.write(
+            "lamp: {value: {type: boolean}}\nbell: {event: {type: object}}\nring: {business: [\"script:ring\"]}\n",
+            to: "m/a.yaml"
+        )
         let child = try ChildProcess(
             Products.path("quickconnectd"),
             ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
@@ -240,7 +247,9 @@ struct SocketTests {
             String(decoding: child.standardError, as: UTF8.self) == """
                 warning: 'record': no file declares the event 'bel', did you mean 'bell'?
                 warning: 'record': no file declares the event 'locaton', did you mean 'location'?
-                note: \(folder("m/a.yaml")):2:19: the handler 'ring' may be registered only by root, the daemon's user and \
+                warning: 'mqtt.events': no file declares the event 'bll', did you mean 'bell'?
+                warning: 'mqtt.values': no file declares the value 'lmap', did you mean 'lamp'?
+                note: \(folder("m/a.yaml")):3:19: the handler 'ring' may be registered only by root, the daemon's user and \
                 the users of the setting handlerCommands (quickconnect-scripts if it is absent); with answeredBy: \
                 {users: [NAME]} in the entry others may too
 

@@ -20,7 +20,8 @@ extension Daemon {
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
             let ofSettings =
-                settings.sockets.flatMap { $0.warnings(table) } + ofRecord(table) + missingTracks
+                settings.sockets.flatMap { $0.warnings(table) } + NamesDoctor(settings) { table.entries }.mistakes
+                + missingTracks
                 + settings.kiosk.warnings
             Self.show(warnings + ofLines(table) + ofGateways(table) + ofSettings, as: "warning: ")
             Self.show(ownersNotes(table), as: "note: ")
@@ -57,16 +58,6 @@ extension Daemon {
         guard !settings.simulate else { return [] }
         let (lines, refusals) = GPIOChips().all()
         return refusals.isEmpty ? table.warningsOfLines(Set(lines.map(\.name))) : []
-    }
-
-    /// Events to be recorded that nobody declares, and whose names are nearly those of others. A client may post any.
-    private func ofRecord(_ table: MappingTable) -> [ConfigurationMistake] {
-        let declared = table.entries.filter { $0.kind != .stack }.map(\.command) + DaemonEvents.names
-        return settings.procedureSettings.record.map(\.event).filter { !declared.contains($0) }.compactMap { event in
-            let near = NearestNames.question(event, among: declared)
-            let says = "no file declares the event '\(event)'\(near)"
-            return near.isEmpty ? nil : ConfigurationMistake(says, at: .outside("'record'"))
-        }
     }
 
     /// Tracks that the files name, and that are not there. They are only for the simulation.

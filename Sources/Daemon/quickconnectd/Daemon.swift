@@ -270,6 +270,7 @@ struct Daemon {
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     FilesDoctor(reloader: reloader),
                     gatewayDoctor { router.frontController.currentTable.entries },
+                    NamesDoctor(settings) { router.frontController.currentTable.entries },
                     RecordingDoctor(reloader: reloader) { router.handlers.has("data") },
                 ] + examined + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),

@@ -179,6 +179,39 @@ struct RecordingDoctor: Examined {
     }
 }
 
+/// Says which events and values the settings list that nobody declares, and whose names are nearly those of others. A client
+/// may post any event, so that others may be right.
+struct NamesDoctor: Examined {
+    private let lists: [(key: String, names: [String], isOfValues: Bool)]
+    private let entries: @Sendable () -> [MappingEntry]
+
+    init(_ settings: Settings, _ entries: @escaping @Sendable () -> [MappingEntry]) {
+        self.entries = entries
+        lists = [
+            ("record", settings.procedureSettings.record.map(\.event), false),
+            ("mqtt.events", settings.mqtt?.events.map(\.name) ?? [], false),
+            ("mqtt.values", settings.mqtt?.values ?? [], true),
+        ]
+    }
+
+    var mistakes: [ConfigurationMistake] {
+        let entries = entries()
+        return lists.flatMap { key, names, isOfValues in
+            let declared = entries.filter { isOfValues ? $0.kind == .value : $0.kind != .stack }.map(\.command)
+            let known = declared + (isOfValues ? [] : DaemonEvents.names)
+            return names.filter { !known.contains($0) }.compactMap { name in
+                let near = NearestNames.question(name, among: known)
+                let says = "no file declares the \(isOfValues ? "value" : "event") '\(name)'\(near)"
+                return near.isEmpty ? nil : ConfigurationMistake(says, at: .outside("'\(key)'"))
+            }
+        }
+    }
+
+    func examine(thoroughly isThorough: Bool) async -> [Finding] {
+        mistakes.map { Finding("settings", .warning, "\($0)") }
+    }
+}
+
 /// Says which of the owner's entries the users of gateways may reach, and why: by its own rule, or by the list of the gateway's
 /// socket.
 struct GatewayDoctor: Examined {
