@@ -88,7 +88,7 @@ extension YAMLFile {
         var allow = MappingDeclaration.Allow(location: location(node))
         if let names = node.sequence.map({ $0.compactMap(\.text) }) ?? (node.isNull ? nil : node.text.map { [$0] }) {
             let list = names.isEmpty ? "ann" : names.prefix(3).joined(separator: ", ")
-            let everybody = what == "'allow'" ? ", and everybody is allowed without 'allow'" : ""
+            let everybody = what == "'allow'" ? ", and everybody is allowed where no file says 'allow'" : ""
             let none = names.isEmpty ? "; nobody but root is {users: []}\(everybody)" : ""
             mistake("\(what) must name users or groups, such as {users: [\(list)]}\(none)", got: node)
             return allow

@@ -92,7 +92,7 @@ struct EntryKindTests {
         ),
         (
             "a: {view: [], allow: []}",
-            "1:22: 'allow' must name users or groups, such as {users: [ann]}; nobody but root is {users: []}, and everybody is allowed without 'allow'; got an empty list"
+            "1:22: 'allow' must name users or groups, such as {users: [ann]}; nobody but root is {users: []}, and everybody is allowed where no file says 'allow'; got an empty list"
         ),
         (
             "a: {value: {type: any}, set: []}",
@@ -368,7 +368,7 @@ struct EntryKindTests {
         #expect(
             warnings.map(\.message) == [
                 "the schedule 'rent' runs in 7 of 12 months, because the others have no day 31" + rest,
-                "the schedule 'leap' runs in 11 of 12 months, because the others have no day 29 but in leap years"
+                "the schedule 'leap' runs in 11 of 12 months, because February has no day 29 but in leap years"
                     + rest,
             ]
         )

@@ -80,7 +80,7 @@ struct ScreenTests {
         #expect(try await other.nextReply()?.value == night)
         for (changes, field) in [
             (["on": 1], "/0/on"), (["brightness": 101], "/0/brightness"), (["rotation": 45], "/0/rotation"),
-            (["rotated": 90], "/0/rotated"), ([:], "/0"),
+            (["rotated": 90], "/0/rotated"), ([:], "/0"), (["ways": true, "on": false], "/0"),
         ] as [(JSONValue, String)] {
             let error = try await client.failure("screen", [changes])
             #expect(error["code"] == "invalid" && JSONValue.object(error).text.contains("\"\(field)\""), "\(error)")
@@ -181,7 +181,7 @@ struct ScreenTests {
     func `a notification is what was sent, whatever signs are in it`() async throws {
         let picker = try await session(["notify-send"])
         let client = try daemon.connect()
-        try await eventually("it answers") { try await client.failure("notify", [""])["code"] == "invalid" }
+        try await eventually("it answers") { try await client.failure("notify", ["\n"])["code"] == "invalid" }
         #expect(try await client.value("notify", ["-x <b>"]) == .null)
         #expect(try told("notify-send") == "<--app-name=QuickConnect><--><-x <b>>")
         #expect(try await client.value("notify", [#"a\n <b> & c"#, ["title": "Door"]]) == .null)
@@ -230,6 +230,17 @@ struct ScreenTests {
         // Nothing is left of what was made on the way.
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("screenshot") }
         #expect(left.isEmpty)
+        // Nor, from the next start on, of what a kill leaves.
+        try FileManager.default.createDirectory(
+            atPath: folder("quickconnect-screenshot-x"),
+            withIntermediateDirectories: false
+        )
+        try folder.write("private", to: "quickconnect-screenshot-x/picture.png")
+        let next = try PickerProcess(daemon.socket, ["--simulate"], environment: ["XDG_RUNTIME_DIR": folder.path])
+        try await eventually("it is gone") {
+            !FileManager.default.fileExists(atPath: folder("quickconnect-screenshot-x"))
+        }
+        #expect(try await next.stop() == .status(0))
         #expect(try await picker.stop() == .status(0))
     }
 

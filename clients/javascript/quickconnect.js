@@ -435,7 +435,8 @@ function warn(answer) {
 /** What is behind them would be dropped; without `for` a door stays open. */
 function takesTwo(word, values) {
   if (values.length < 3) return;
-  const call = inspect([...values], { breakLength: Infinity }).slice(2, -2);
+  const whole = { breakLength: Infinity, depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity };
+  const call = inspect([...values], whole).slice(2, -2);
   throw new TypeError(word === 'set' ? `a value with options is a call: device.call(${call})` : `${word} takes 2 arguments`);
 }
 

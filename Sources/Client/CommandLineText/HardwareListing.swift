@@ -76,12 +76,13 @@ package enum HardwareListing {
                 },
             right: [2]
         )
-        // One of each kind whose numbers mean something.
+        // One of each kind whose numbers mean something, and whose name is its own.
         var kinds: Set<Substring> = []
+        let names = Dictionary(grouping: sensors) { [text($0["chip"]), text($0["input"])] }
         let lines = sensors.compactMap { sensor -> String? in
             let (chip, input, unit) = (text(sensor["chip"]), text(sensor["input"]), text(sensor["unit"]))
             let kind = input.prefix(while: \.isLetter)
-            guard !unit.isEmpty, kinds.insert(kind).inserted else { return nil }
+            guard !unit.isEmpty, names[[chip, input]]?.count == 1, kinds.insert(kind).inserted else { return nil }
             let source = "sensor: {chip: \(JSONValue.string(chip).text), input: \(input)}"
             let (name, step) = kind == "temp" ? ("warmth", ", step: 0.5") : ("\(kind)", "")
             return "\n  \(name): {value: {type: number, unit: \"\(unit)\", \(source), every: 10s\(step)}}"

@@ -32,7 +32,7 @@ extension MappingTable {
         }
         // Each search takes time, and there may be thousands.
         let common = places.filter { $0.value.count > 1 }.map(\.key.text).sorted().prefix(50)
-        return places.compactMap { name, rules in
+        return places.sorted { $0.key.text < $1.key.text }.prefix(500).compactMap { name, rules in
             guard let (gateway, group) = GatewayName.parts(name.text), name.text != Self.home,
                 let location = rules.min()
             else { return nil }

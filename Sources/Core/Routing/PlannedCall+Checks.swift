@@ -103,8 +103,8 @@ extension MappingTable {
             let place = entry.location
         else { return nil }
         let says = """
-            the schedule '\(entry.command)' runs in \(first == 31 ? 7 : 11) of 12 months, because the others have no day \(first)\
-            \(first == 29 ? " but in leap years" : ""); dates: [28] comes each month, and [1] is the day after its end
+            the schedule '\(entry.command)' runs in \(first == 31 ? 7 : 11) of 12 months, because \
+            \(first == 31 ? "the others have" : "February has") no day \(first)\(first == 29 ? " but in leap years" : ""); dates: [28] comes each month, and [1] is the day after its end
             """
         return ConfigurationMistake(says, at: place)
     }

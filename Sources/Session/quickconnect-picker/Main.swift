@@ -100,7 +100,9 @@ struct QuickConnectPicker: ParsableCommand {
             ways = [Backlight(folder: backlights, programs: all), server, MonitorBus(programs: all)]
             (programs, isX11) = (all, display.isX11)
         }
-        let folder = environment["XDG_RUNTIME_DIR"] ?? environment["TMPDIR"] ?? "/tmp"
+        let own = environment["XDG_RUNTIME_DIR"]
+        if let own { ScreenshotCommand.clean(own) }
+        let folder = own ?? environment["TMPDIR"] ?? "/tmp"
         return Pickers.all.map { PickerCommand(picker: $0, desk: desk) } + [
             ScreenCommand(screen: Screen(ways: ways)),
             NotifyCommand(programs: programs),

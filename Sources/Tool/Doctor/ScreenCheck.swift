@@ -16,6 +16,8 @@ struct ScreenCheck {
             return Finding("screen", .error, error.message, fix: error.members["fix"]?.stringValue)
         }
         if flash {
+            // An end in between would leave it dark.
+            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
             _ = try connection.call("screen", [["on": false]])
             sleep(2)
             _ = try connection.call("screen", [["on": true]])

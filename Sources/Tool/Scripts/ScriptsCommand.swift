@@ -58,14 +58,11 @@ private struct ScriptTable {
         return (lines + ["", "in \(folder)"] + end).joined(separator: "\n")
     }
 
-    /// Files with nearly the name of a script: the host reads `*.js` only. Hidden ones and copies belong to editors.
+    /// Files with nearly the name of a script: the host reads `*.js` only.
     private func unread(_ folder: String) -> [String] {
+        let slips = [".js", ".jss", ".mjs", ".cjs", ".js.txt"]
         let names = (FileText.names(in: folder) ?? []).filter { !$0.hasSuffix(".js") && !$0.hasPrefix(".") }
-        return names.filter { name in
-            let lower = name.lowercased()
-            return lower.contains(".js") && ![".json", "~"].contains { lower.hasSuffix($0) }
-        }
-        .sorted()
+        return names.filter { name in slips.contains { name.lowercased().hasSuffix($0) } }.sorted()
     }
 
     private func row(_ script: JSONObject) -> [String] {

@@ -118,7 +118,7 @@ struct SensorChip {
         switch FileText.exact(path, maximumBytes: 4096) {
         case .failure(let problem): throw FileText.Problem(message: "cannot be read: \(problem.message)")
         case .success(let text):
-            guard let number = Double(text.prefix { !$0.isWhitespace }) else {
+            guard let number = Double(text.prefix { !$0.isWhitespace }), number.isFinite else {
                 throw FileText.Problem(message: "gives no number")
             }
             return number

@@ -32,8 +32,6 @@ struct ScheduleBook {
         var last: Int64?
         var planned: Int64?
         var result: String?
-        /// What the error said, if it was in this life of the daemon.
-        var failure: String?
     }
 
     /// A run that comes late by no more than this is on time: a clock jumps a little, a machine is busy, a daemon restarts.
@@ -236,22 +234,18 @@ struct ScheduleBook {
     mutating func begin(_ name: String, at now: Int64) {
         plans[ByteName(name)]?.last = now
         plans[ByteName(name)]?.result = nil
-        plans[ByteName(name)]?.failure = nil
     }
 
     /// It has ended.
-    mutating func end(_ name: String, with result: String, _ failure: String? = nil) {
-        plans[ByteName(name)]?.result = result
-        plans[ByteName(name)]?.failure = failure
-    }
+    mutating func end(_ name: String, with result: String) { plans[ByteName(name)]?.result = result }
 
     /// Those whose last call failed. What was cut off, or is not known to have ended, has not failed.
-    var failures: [(name: String, at: Int64, says: String)] {
+    var failures: [(name: String, at: Int64, code: String)] {
         names.compactMap { name in
             guard let plan = plans[ByteName(name)], let last = plan.last, let result = plan.result,
                 !["ok", CommandError.Code.cancelled.rawValue].contains(result)
             else { return nil }
-            return (name, last, [result, plan.failure].compactMap(\.self).joined(separator: ": "))
+            return (name, last, result)
         }
     }
 

@@ -38,7 +38,8 @@ struct ScheduleDoctor: Examined {
         }
         findings += trouble.failures.map { failure in
             let time = LocalZone().moment(at: failure.at).text
-            let says = "the last run of '\(failure.name)', at \(time), failed: \(failure.says)"
+            // Whoever may ask the doctor may not read what the command says to its callers; the log has it.
+            let says = "the last run of '\(failure.name)', at \(time), failed: \(failure.code)"
             return Finding(Self.subject, .warning, says, inspect: "quickconnect schedules")
         }
         guard findings.isEmpty else { return findings }

@@ -213,14 +213,13 @@ final class Scheduler: Sendable {
 
     private func end(_ name: String, _ outcome: InternalCall.Outcome, _ ended: RunEnd) {
         var result = "ok"
-        var failure: String?
         if case .failure(let error) = outcome {
-            (result, failure) = (error.code.rawValue, error.placedMessage)
+            result = error.code.rawValue
             logger.warning("the call of the schedule '\(name)' failed: \(error.placedMessage)")
         }
         state.withLock { state in
             state.running.remove(ByteName(name))
-            state.book.end(name, with: result, failure)
+            state.book.end(name, with: result)
         }
         ended(result)
     }
@@ -288,7 +287,7 @@ final class Scheduler: Sendable {
         var newest: (time: Int64, path: String)?
         var lacksPlace: Bool
         /// What failed the last time, when it began, and how.
-        var failures: [(name: String, at: Int64, says: String)]
+        var failures: [(name: String, at: Int64, code: String)]
     }
 
     var condition: Condition {

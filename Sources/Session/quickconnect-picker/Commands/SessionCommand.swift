@@ -2,7 +2,7 @@ import QuickConnectClient
 
 /// A command that this session answers: `script:NAME` in its mapping.
 ///
-/// A new one is a file, its line where ``QuickConnectPicker`` lists them, and its entry in a file of `mappings/`.
+/// A new one is a file, its line and its name in ``QuickConnectPicker``, and its entry in a file of `mappings/`.
 protocol SessionCommand: Sendable {
     /// The command, which is also the handler's name.
     var name: String { get }

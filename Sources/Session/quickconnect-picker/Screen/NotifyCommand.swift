@@ -10,10 +10,11 @@ struct NotifyCommand: SessionCommand {
     let atOnce = 4
 
     func answer(_ call: HandlerCall, _: DeviceClient) async throws -> HandlerCall.Answer {
-        guard let text = call.parameters.first?.stringValue, !text.isEmpty else {
-            throw HandlerCall.Failure.expected("text", at: "/0", got: call.parameters.first)
-        }
         let title = call.parameters.dropFirst().first?.objectValue?["title"]?.stringValue
+        // An argument of a program ends at a NUL.
+        guard let text = call.parameters.first?.stringValue, text.contains(where: { !$0.isWhitespace }),
+            !"\(text)\(title ?? "")".unicodeScalars.contains("\0")
+        else { throw HandlerCall.Failure.expected("text, without NUL", at: "/0", got: call.parameters.first) }
         // Only the text below a title may have markup, and escapes of C.
         let words = title.map { [$0, text.withoutMarkup.replacing("\\", with: "\\\\")] } ?? [text]
         do throws(ScreenFailure) {

@@ -14,7 +14,12 @@ struct ScreenCommand: SessionCommand {
         guard let changes = call.parameters.first.flatMap({ $0 == .null ? nil : $0 }) else {
             return HandlerCall.Answer(try await screen.look())
         }
-        if changes.objectValue?["ways"] == true { return HandlerCall.Answer(["ways": await screen.examine()]) }
+        if changes.objectValue?["ways"] == true {
+            guard changes.objectValue?.count == 1 else {
+                throw HandlerCall.Failure.expected("nothing beside ways", at: "/0", got: changes)
+            }
+            return HandlerCall.Answer(["ways": await screen.examine()])
+        }
         do throws(HandlerCall.Failure) {
             try await screen.change(ScreenState(changes))
         } catch {

@@ -17,18 +17,29 @@ struct ScreenshotCommand: SessionCommand {
     let atOnce = 1
 
     private static let pieceBytes = 512 << 10
+    private static let prefix = "quickconnect-screenshot"
+
+    /// Removes what a kill has left in a folder that is this user's alone: a picture may be private.
+    static func clean(_ folder: String) {
+        for name in FileText.names(in: folder) ?? [] where name.hasPrefix("\(prefix)-") {
+            unlink("\(folder)/\(name)/\(file)")
+            rmdir("\(folder)/\(name)")
+        }
+    }
+
+    private static let file = "picture.png"
 
     func answer(_ call: HandlerCall, _ device: DeviceClient) async throws -> HandlerCall.Answer {
         let options = call.parameters.first?.objectValue ?? [:]
         let name = options["file"]?.stringValue ?? "screenshot.png"
         guard name.hasSuffix(".png") else {
-            throw HandlerCall.Failure.expected("a name that ends with .png", at: "/0/file", got: options["file"])
+            throw HandlerCall.Failure.expected("file, a name that ends with .png", at: "/0/file", got: options["file"])
         }
-        var picture: Picture
+        let picture: Picture
         do {
-            let own = try Folders.makeTemporary("\(folder)/quickconnect-screenshot")
+            let own = try Folders.makeTemporary("\(folder)/\(Self.prefix)")
             defer { rmdir(own) }
-            picture = try await take("\(own)/picture.png", width: (options["width"]?.integerValue).map { Int($0) })
+            picture = try await take("\(own)/\(Self.file)", width: (options["width"]?.integerValue).map { Int($0) })
         } catch {
             throw HandlerCall.Failure(.unavailable, "the screen cannot be pictured: \(error)")
         }
@@ -99,7 +110,10 @@ private struct Picture {
     init(at path: String) throws {
         let descriptor = try SystemCallError.check("open") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
-        guard let bytes = Descriptor.read(0..<Self.maxBytes, of: descriptor) else { throw SystemCallError("read") }
+        guard let bytes = Descriptor.read(0..<Self.maxBytes + 1, of: descriptor) else { throw SystemCallError("read") }
+        guard bytes.count <= Self.maxBytes else {
+            throw ScreenFailure("it has more than \(Self.maxBytes >> 20) MiB; a 'width' makes it smaller")
+        }
         try self.init(bytes)
     }
 
