@@ -97,9 +97,12 @@ package enum MappingFiles {
                         replaced.append((old.path, path))
                     }
                 } else if let right = SettingsFiles.rightName(for: name) {
+                    let advice =
+                        names.contains(right)
+                        ? "and \(right) is there, too, so its entries belong there" : "so rename it to \(right)"
                     builder.warn(
                         ConfigurationMistake(
-                            "this file is not read: mappings end in .yaml, so rename it to \(right)",
+                            "this file is not read: mappings end in .yaml, \(advice)",
                             at: SourceLocation(file: path, line: 1, column: 1)
                         )
                     )

@@ -159,12 +159,15 @@ struct MappingFilesTests {
     }
 
     @Test func `a file that ends in yml is not read, with a warning`() throws {
-        let folder = try folder(["a.yaml": "a: {view: []}", "b.yml": "b: {view: []}", ".c.yml": "", "d.txt": ""])
+        let folder = try folder([
+            "a.yaml": "a: {view: []}", "b.yml": "b: {view: []}", ".c.yml": "", "d.txt": "", "a.yml": "",
+        ])
         let (table, warnings) = try build(folder)
         #expect(table["a"] != nil && table["b"] == nil)
         #expect(
             warnings.map(\.description) == [
-                "\(folder("b.yml")):1:1: this file is not read: mappings end in .yaml, so rename it to b.yaml"
+                "\(folder("a.yml")):1:1: this file is not read: mappings end in .yaml, and a.yaml is there, too, so its entries belong there",
+                "\(folder("b.yml")):1:1: this file is not read: mappings end in .yaml, so rename it to b.yaml",
             ]
         )
     }
