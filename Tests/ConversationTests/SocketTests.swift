@@ -207,7 +207,7 @@ struct SocketTests {
         try folder.write("stop: {view: []}", to: "m/a.yaml")
         let allow = #"allow: {users: ["wbe:ann"]}"#
         try folder.write(
-            "stop: {\(allow)}\nlamp: {view: [], verbs: {on: {groups: [\"schedule:a\"]}}}",
+            "stop: {\(allow)}\nlamp: {view: [], verbs: {on: {users: [\"wbe:ann\"], groups: [\"schedule:a\"]}}}",
             to: "m/own.yaml"
         )
         let child = try ChildProcess(
@@ -219,7 +219,8 @@ struct SocketTests {
         #expect(
             String(decoding: child.standardError, as: UTF8.self) == """
                 warning: CONFIGURATION_DIRECTORY: there is no folder \(folder("cofnig"))
-                warning: \(folder("m/own.yaml")):1:15: no socket of the settings has the gateway 'wbe', whose users stop names
+                warning: \(folder("m/own.yaml")):1:15: no socket of the settings has the gateway 'wbe', whose users lamp, stop name
+                warning: \(folder("m/own.yaml")):2:30: no socket of the settings has the gateway 'wbe', whose users lamp, stop name
                 warning: 'track': there is no file \(folder("nosuch.json"))
 
                 """

@@ -266,7 +266,9 @@ struct GatewayDoctor: Examined {
         return named.sorted { $0.key.text < $1.key.text }.map { gateway, found in
             let near = NearestNames.question(gateway.text, among: known.map(\.text) + [PlannedCall.gateway])
             let names = Self.names(found.entries)
-            let says = "no socket of the settings has the gateway '\(gateway.text)', whose users \(names) names\(near)"
+            let verb = found.entries.count == 1 ? "names" : "name"
+            let says =
+                "no socket of the settings has the gateway '\(gateway.text)', whose users \(names) \(verb)\(near)"
             return (says, Array(found.places.sorted().prefix(Self.maxNames)))
         }
     }
