@@ -173,6 +173,14 @@ struct WebTests {
             "web:ann was a user already: the token of before and its log-ins have ended, and ann is no longer in staff"
         #expect(output == "quickconnect: \(told)\n")
         #expect(try await client.value("web", ["add", "ann"]).objectValue?["replaced"] == ["groups": ["home"]])
+        let listed = ["web", "user", "add", "bob", "--group", "staff,screen", "--socket", web.socket]
+        let comma = try ChildProcess(Products.path("quickconnect"), listed)
+        #expect(try await comma.wait() == .status(0))
+        let advice = "if several are meant, one --group for each: --group staff --group screen"
+        #expect(
+            String(decoding: comma.standardError, as: UTF8.self)
+                == "quickconnect: 'staff,screen' is one group; \(advice)\n"
+        )
         _ = try await client.value("web", ["add", "jos\u{E9}"])
         let twin = try await client.failure("web", ["add", "jose\u{301}"])
         #expect(twin["code"] == "invalid" && twin["message"]?.stringValue?.contains("other bytes") == true, "\(twin)")

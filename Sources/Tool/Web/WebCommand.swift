@@ -161,6 +161,11 @@ struct WebUserAddCommand: ParsableCommand {
             let lost = left.isEmpty ? "" : ", and \(name) is no longer in \(left.joined(separator: ", "))"
             note("web:\(name) was a user already: the token of before and its log-ins have ended\(lost)")
         }
+        // A comma is legal in a name.
+        for group in groups where group.contains(",") {
+            let each = group.split(separator: ",").map { "--group \($0)" }.joined(separator: " ")
+            note("'\(group)' is one group; if several are meant, one --group for each: \(each)")
+        }
         say(answer.objectValue?["token"]?.stringValue ?? "")
     }
 }
