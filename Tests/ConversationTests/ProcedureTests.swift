@@ -172,6 +172,12 @@ struct ProcedureTests {
         }
         #expect(try await daemon.client("procedure", "check", "syntax").exit == .status(1))
         #expect(try await daemon.client("procedure", "check", "thrown").exit == .status(0))
+        let missing = "\(service.folder("procedures/missing.js")) has no function execute"
+        let checked = try await client.failure("procedures", ["check", "missing"])
+        #expect(checked["code"] == "invalid" && checked["message"] == .string(missing), "\(checked)")
+        #expect(try await client.failure("execute", ["missing"])["message"] == .string(missing))
+        #expect(try await daemon.client("procedure", "check", "missing").exit == .status(1))
+        #expect(try await client.value("procedures", ["check", "lib/x", "var x = 1"]) == .null)
         #expect(try await daemon.client("procedure", "show", "thrown").output.contains("null.x"))
         #expect(try await daemon.client("procedure", "list").output.contains("hasEntries"))
     }

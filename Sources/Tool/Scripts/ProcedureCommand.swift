@@ -129,7 +129,9 @@ struct ProcedureCheckCommand: ParsableCommand {
             return
         }
         let text = try LocalFile.text(name, maximumBytes: 1 << 20)
-        let procedure = String(LocalFile.last(of: name).dropLast(3))
+        let folder = Folders.parent(of: Folders.absolute(name)).map(LocalFile.last)
+        // A library has no function execute.
+        let procedure = (folder == "lib" ? "lib/" : "") + LocalFile.last(of: name).dropLast(3)
         _ = try connection.dataService("procedures", ["check", .string(procedure), .string(text)])
     }
 }

@@ -31,6 +31,7 @@ final class ProcedureChecks {
         var call: HandlerCall
         /// The file in the error.
         var file: String
+        var isExecutable: Bool
     }
 
     private let queue: CheckQueue<Ticket>
@@ -49,7 +50,8 @@ final class ProcedureChecks {
                 let sentence = "a procedure has at most \(ProcedureSettings.fileBytes >> 10) KiB"
                 throw HandlerCall.Failure(.tooLarge, sentence, field: "/2")
             }
-            let ticket = Ticket(call: call, file: source.file)
+            let isExecutable = ProcedureSetCheck.isExecutable(source.text, source.file)
+            let ticket = Ticket(call: call, file: source.file, isExecutable: isExecutable)
             guard queue.submit(CheckedText(.script, source.text), by: call.callerName, ticket) else {
                 throw HandlerCall.Failure(.overloaded, CheckQueue<Ticket>.overloaded)
             }
@@ -74,7 +76,11 @@ final class ProcedureChecks {
 
     private static func result(_ ticket: Ticket, _ verdict: CheckVerdict) -> Result<JSONValue, HandlerCall.Failure> {
         switch verdict {
-        case .valid: return .success(.null)
+        case .valid:
+            guard ticket.isExecutable else {
+                return .failure(HandlerCall.Failure(.invalid, "\(ticket.file) has no function execute"))
+            }
+            return .success(.null)
         case .unchecked(let reason):
             return .failure(HandlerCall.Failure(.unavailable, "the procedure cannot be checked: \(reason)"))
         case .mistake(var place):
