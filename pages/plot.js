@@ -46,6 +46,17 @@ function lines(objects, x, names) {
 	}
 }
 
+/** Why an answer is no series, in words. */
+function reason(answer) {
+	if (!Array.isArray(answer)) return 'the answer is no list'
+	if (answer.length < 2) return 'it needs two entries'
+	const isText = value => typeof value === 'string' && value.trim() !== '' && isNumber(Number(value))
+	const rows = answer.filter(isObject)
+	const name = rows.flatMap(Object.keys).find(name => rows.some(each => isText(each[name])))
+	if (name !== undefined) return `${name} is text, not a number: in SQL, max(data ->> '$') is a number where max(data) is text`
+	return answer.some(each => isText(each) || Array.isArray(each) && each.some(isText)) ? 'a text is no number' : 'the answer is no series'
+}
+
 /** If there are very many points, keeps the lowest and the highest of each part: nothing else can be seen. */
 function thinned(points) {
 	if (points.length <= maxPoints) return points
@@ -114,8 +125,18 @@ const endText = ({ isTime, isUTC }, value) => !isTime ? number(value) : isUTC ? 
 
 let shown
 
-/** Draws a series into `plot`, an SVG, and names its lines in `legend`. Draws again whenever the width changes. */
-export function drawPlot(plot, legend, series, title) {
+/**
+ * Draws a series into `plot`, an SVG, and names its lines in `legend`. Draws again whenever the width changes. Without a
+ * series it draws nothing, and `legend` says why, as far as `answer`, which was to be one, tells.
+ */
+export function drawPlot(plot, legend, series, title, answer) {
+	if (!series) {
+		shown?.disconnect()
+		plot.replaceChildren()
+		plot.removeAttribute('aria-label')
+		legend.textContent = `no plot: ${answer === undefined ? 'the answer is no series' : reason(answer)}`
+		return
+	}
 	legend.replaceChildren(...series.lines.map(({ name }, index) => make('span', { class: 'line-' + index }, make('i', { 'aria-hidden': true }), name)))
 	const [left, right] = rangeOf(series.lines[0].points.map(([x]) => x))
 	const told = series.lines.map(({ name, points }) => {

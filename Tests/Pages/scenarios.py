@@ -667,6 +667,14 @@ def documented_plot(stage):
         return line && {label: plot.getAttribute('aria-label'), width: plot.getBoundingClientRect().width, stroke: getComputedStyle(line).stroke,
             texts: [...plot.querySelectorAll('text')].map(each => each.textContent)}"""), "a plot is drawn")
     assert facts["width"] > 200 and facts["stroke"].startswith("rgb") and "day" in facts["texts"] and "rings a day" in facts["label"], facts
+    for answer, told in (([], "it needs two entries"), ([{"day": f"2026-11-2{day}", "hot": "13.83"} for day in (1, 2)], "hot is text, not a number: in SQL, max(data ->> '$')"),
+                         (None, "the answer is no list"), (["a", "b"], "the answer is no series")):
+        legend = browser.run("""const [svg, legend] = ['plot', 'legend'].map(id => document.getElementById(id)), [answer] = arguments
+            return import('./plot.js').then(({drawPlot, seriesOf}) => {
+                drawPlot(svg, legend, seriesOf(answer), 'rings', answer)
+                return legend.textContent + svg.childElementCount
+            })""", answer)
+        assert legend.startswith(f"no plot: {told}") and legend.endswith("0"), legend
 
 
 def procedure_mistakes(stage):
