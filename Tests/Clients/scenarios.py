@@ -136,6 +136,10 @@ async def words(device):
     await wrong("null", device.set, "innerProgress", None)
     for word in (device.set, device.add):
         await wrong("surplus", word, "innerProgress", 1, {"for": "3s"})
+    try:
+        await device.set("door", True, {"for": "3s"})
+    except TypeError as error:
+        assert str(error) == "a value with options is a call: device.call('door', True, {'for': '3s'})", error
 
 
 async def values(device):

@@ -241,8 +241,11 @@ class AsyncClient:
             with contextlib.suppress(Error):
                 await off()
 
-    async def set(self, name, value):
+    async def set(self, name, value, *surplus):
         """Sets a value. Returns what it became, for example after clamping."""
+        if surplus:
+            call = ", ".join(map(repr, (name, value, *surplus)))
+            raise TypeError(f"a value with options is a call: device.call({call})")
         if value is None:
             raise TypeError(f"{name} cannot be set to None")
         return await self.call(name, value)
@@ -557,8 +560,8 @@ class Client:
             log.warning("%d events came while functions of on() or value() ran, and were dropped", count)
         self._client._guard(*self._told.popleft())
 
-    def set(self, name, value):
-        return self._run(self._client.set(name, value))
+    def set(self, name, value, *surplus):
+        return self._run(self._client.set(name, value, *surplus))
 
     def add(self, name, number=1):
         return self._run(self._client.add(name, number))
