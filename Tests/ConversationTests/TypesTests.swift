@@ -292,42 +292,76 @@ struct TypesTests {
     }
 
     @Test(.enabled(if: ChildProcess.isInstalled("swiftc"), "swiftc is not in PATH: see https://swift.org/install"))
-    func `of Swift have no mistakes for the compiler`() async throws {
+    func `of Swift make calls, and set and post`() async throws {
         let (daemon, folder, client) = try await daemon()
         defer { withExtendedLifetime(client) {} }
         try folder.write(try await types("swift", daemon), to: "TypedDevice.swift")
-        let program = """
-            import JSON
-            import QuickConnectClient
-
-            func main(_ client: DeviceClient) async throws {
-                let device = TypedDevice(client)
-                let answer = try await device.lamp(3, class: .warm, options: LampOptions(import: true))
-                let level: Double = answer.level
-                _ = try await device.strings("a", 1, 2)
-                try await device.`import`()
-                try await device.brightness.set(level)
-                let more: Double = try await device.brightness.add(0.5)
-                print(more)
-                try await device.bell.post(Bell(door: .front))
-                try await device.bell.on { print($0.door) }
-                let passed: Int64? = try await device.passed.last()
-                let next: Int64? = try await device.night.run().next
-                try await device.night.on { print($0.planned + (passed ?? 0) + (next ?? 0), $0.missed) }
-                let hello = try await device.hello()
-                let text: String = hello.version
-                _ = try await device.playSound(.integer(0), timeout: .seconds(3))
-                _ = text
-            }
-            """
-        try folder.write(program, to: "program.swift")
-        let products = URL(fileURLWithPath: Products.path("quickconnect")).deletingLastPathComponent().path
-        let modules = [
-            "-I", "\(products)/Modules", "-Xcc", "-fmodule-map-file=\(products)/CLinux.build/module.modulemap",
-        ]
-        let flags = ["-typecheck", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library"]
+        try folder.write(Self.swiftProgram, to: "program.swift")
+        let build = URL(fileURLWithPath: Products.path("quickconnect")).deletingLastPathComponent()
+        let clinux = "-fmodule-map-file=\(build.path)/CLinux.build/module.modulemap"
+        let modules = ["-I", "\(build.path)/Modules", "-Xcc", clinux]
+        // Of the package's products there are only programs and modules: the client is linked from its objects.
+        let objects = try Self.clientModules.flatMap { module in
+            let objects = build.appendingPathComponent("\(module).build")
+            return try FileManager.default.subpathsOfDirectory(atPath: objects.path).filter { $0.hasSuffix(".o") }
+                .map { "\(objects.path)/\($0)" }
+        }
+        let flags = ["-swift-version", "6", "-warnings-as-errors", "-parse-as-library", "-o", folder("program")]
         let files = [folder("TypedDevice.swift"), folder("program.swift")]
-        let result = try await run("swiftc", flags + modules + files, in: folder)
-        #expect(result.exit == .status(0), "\(result.output.prefix(3000))")
+        let compiled = try await run("swiftc", flags + modules + files + objects, in: folder)
+        try #require(compiled.exit == .status(0), "\(compiled.output.prefix(3000))")
+        let result = try await run(folder("program"), [], ["QUICKCONNECT_SOCKET": daemon.socket], in: folder)
+        #expect(result.exit == .status(0) && result.output == "done\n", "\(result)")
     }
+
+    private static let clientModules = [
+        "QuickConnectClient", "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux", "Calendar",
+        "OrderedCollections", "DequeModule", "HeapModule", "InternalCollectionsUtilities", "ContainersPreview",
+    ]
+
+    private static let swiftProgram = """
+        import JSON
+        import QuickConnectClient
+
+        @main struct Program {
+            static func main() async throws {
+                let client = DeviceClient()
+                let device = TypedDevice(client)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await client.handle("lamp") { ["level": $0.parameters.first ?? .null, "zones": []] }
+                    }
+                    group.addTask { try await client.handle("strings") { .array($0.parameters) } }
+                    // Until their handlers are registered.
+                    var (level, strings): (Double?, [JSONValue]?)
+                    while level == nil || strings == nil {
+                        do {
+                            let options = LampOptions(import: true)
+                            level = try await device.lamp(3, class: .warm, options: options).level
+                            strings = try await device.strings("a", 1, 2)
+                        } catch let failure as CallFailure where failure.code == "unavailable" {}
+                    }
+                    precondition(level == 3 && strings == ["a", 1, 2])
+                    try await device.`import`()
+                    let most: Double = try await device.brightness.set(40)
+                    let less: Double = try await device.brightness.add(-0.5)
+                    precondition(most == 10 && less == 9.5)
+                    try await device.bell.post(Bell(door: .front))
+                    let door = try await device.bell.last()?.door
+                    let passed: Int64? = try await device.passed.last()
+                    precondition(door == .front && passed == nil)
+                    let run = try await device.night.run()
+                    let next: Int64? = run.next
+                    let dark: Double? = try await device.brightness.get()
+                    precondition(run.result == "ok" && next != nil && dark == 0)
+                    group.addTask { try await device.night.on { print($0.planned, $0.missed) } }
+                    group.addTask { try await device.bell.on { print($0.door) } }
+                    let hello = try await device.hello(timeout: .seconds(60))
+                    precondition(hello.program == "quickconnectd")
+                    group.cancelAll()
+                }
+                print("done")
+            }
+        }
+        """
 }
