@@ -287,6 +287,7 @@ fuzz: fuzz-build
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources
 	scripts/figures --check
+	Tests/Docs/links
 	sounds/generate --check
 	tracks/generate-motion --check
 	mandoc -T lint -W warning man/*.[1578]
