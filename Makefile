@@ -4,7 +4,7 @@
 # make test-measured    tests that measure time, memory, wake-ups and shares of the processor
 # make test-release    repeats the conversations with the release build
 # make test-neighbours    what peers that do the dearest legal thing all at once cost a neighbour
-# make test-readme    the blocks of README.md and docs/recipes.md, and the picture of the terminal
+# make test-readme    the blocks of README.md, docs/recipes.md and docs/first-*.md, and the picture of the terminal
 # make test-first-day    a door bell, a sign and a robot, built and used as on a person's first day
 # make test-docs    each code block of docs/, run or compiled, and those of test-readme
 # make test-pages    the pages in real browsers
@@ -125,7 +125,7 @@ test-neighbours: test-deps release
 	Tests/Neighbours/run $(RELEASE)/release --peers "$(PEERS)"
 	BUILD="$(BUILD)" scripts/test --measured --programs $(RELEASE)/release --filter 'Neighbour.*Tests'
 
-# Pastes the blocks of README.md and docs/recipes.md into a shell, in a clean copy with the programs of the debug build, and compares
+# Pastes the blocks of README.md, docs/recipes.md and docs/first-*.md into a shell, in a clean copy with the programs of the debug build, and compares
 # docs/terminal.svg with what they print.
 test-readme:
 	@scripts/install-packages --test
@@ -133,7 +133,7 @@ test-readme:
 	$(SWIFT_BUILD)
 	Tests/Readme/run $(BUILD)/debug
 
-# The projects of docs/projects.md, built in an empty folder and used in Chromium and in the kiosk's window.
+# The first bell and the projects of docs/projects.md, built in an empty folder and used in Chromium and in the kiosk's window.
 test-first-day: kiosk-deps
 	@scripts/install-packages --pages
 	@scripts/install-packages --kiosk
@@ -288,6 +288,7 @@ fuzz: fuzz-build
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources
 	scripts/figures --check
+	Tests/Docs/links
 	sounds/generate --check
 	tracks/generate-motion --check
 	mandoc -T lint -W warning man/*.[1578]
