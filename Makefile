@@ -286,7 +286,7 @@ fuzz: fuzz-build
 	Fuzz/run $(or $(TIME),10m) $(FUZZERS)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources templates
 	scripts/figures --check
 	Tests/Docs/links
 	sounds/generate --check
@@ -318,7 +318,7 @@ bench: release
 # Without the hashes of the compiler's arguments (.swift_modhash), which differ from folder to folder.
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,actions,action-view,procedures/lib,tracks,clients,pages} \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,actions,action-view,procedures/lib,tracks,clients,pages,templates} \
 	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/{docs,examples,notices} $(DESTDIR)$(PREFIX)/lib/quickconnect \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,5,7,8} \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
@@ -339,6 +339,7 @@ install:
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 macros/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/macros
 	[ ! -d pages ] || cp -rT --no-preserve=mode,ownership pages $(DESTDIR)$(PREFIX)/share/quickconnect/pages
+	cp -rT --no-preserve=mode,ownership templates $(DESTDIR)$(PREFIX)/share/quickconnect/templates
 	cp -rT --no-preserve=mode,ownership actions $(DESTDIR)$(PREFIX)/share/quickconnect/actions
 	install -m 644 action-view/* $(DESTDIR)$(PREFIX)/share/quickconnect/action-view
 	install -m 644 procedures/*.js* $(DESTDIR)$(PREFIX)/share/quickconnect/procedures

@@ -20,6 +20,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect types --python              print typed functions for programs
               quickconnect events accel                print a sensor's values
               quickconnect doctor                      check each device, and show how to fix it
+              quickconnect new script bell             make a script, with a test, in the folder bell
               quickconnect run bell.js                 run a script
               quickconnect scripts                     list the scripts and their state
               quickconnect macro run addInner          run a macro
@@ -42,7 +43,8 @@ struct QuickConnectCommand: ParsableCommand {
             CallCommand.self, SetCommand.self, AddCommand.self, ListCommand.self, ExplainCommand.self,
             EventsCommand.self,
             CanCommand.self, TypesCommand.self,
-            DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
+            DoctorCommand.self, NewCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self,
+            ProcedureCommand.self,
             DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,
             SchedulesCommand.self, HardwareCommand.self, SimulateCommand.self, SetupCommand.self, BackupCommand.self,
             RestoreCommand.self,

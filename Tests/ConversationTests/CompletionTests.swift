@@ -78,6 +78,7 @@ struct CompletionTests {
         ("quickconnect sched", "quickconnect schedules"),
         ("quickconnect doctor rea", "quickconnect doctor readers"),
         ("quickconnect resto", "quickconnect restore"),
+        ("quickconnect new kio", "quickconnect new kiosk"),
         ("quickconnect call xyz", "quickconnect call xyz"),
         ("makecall playSo", "makecall playSound"),
         ("makecall play me", "makecall play memo.txt"),

@@ -21,6 +21,8 @@ package struct StandardFolders: Sendable {
     package var pages: String
     /// The folder of those that are shipped.
     package var shippedPages: String
+    /// The folder of what `quickconnect new` begins with.
+    package var templates: String
     /// The folder of the owner's stored procedures.
     package var procedures: String
     /// The folder of those that are shipped.
@@ -78,6 +80,7 @@ package struct StandardFolders: Sendable {
         shippedMacros = "\(shared)/macros"
         pages = "\(owners)/pages"
         shippedPages = "\(shared)/pages"
+        templates = "\(shared)/templates"
         procedures = "\(owners)/procedures"
         syncToken = "\(owners)/sync.token"
         shippedProcedures = "\(shared)/procedures"
