@@ -312,6 +312,7 @@ let package = Package(
         support("CoreModel", "QuickConnect JSON Commands Concurrency TestRig Logging"),
         program("core-model", "Tests/CoreModelRunner", "CoreModel"),
 
+        // Tests/XCTMain.swift starts them.
         tests("QuickConnectTests", "\(device) CommandLineText Commands Conversations CoreModel TestRig"),
         tests("UnixSocketListenerTests", "\(device) quickconnectd Calendar Runtime TestRig"),
         tests("CalendarTests", "Calendar"),
