@@ -43,6 +43,8 @@ final class PageView {
     var generation = 0
     /// Whether the load that ends now has failed: the engine says that it has finished, too.
     var hasFailed = false
+    /// Whether nobody sees it, so that it downloads nothing: what is no page has failed.
+    var isUnseen = false
     /// The page that a program's load leaves, until that is decided: the engine has only the new address by then.
     private(set) var leaving: String?
 
@@ -90,6 +92,14 @@ final class PageView {
         g_object_ref_sink(made)
         connectSignals()
     }
+
+    isolated deinit {
+        g_object_unref(view)
+        g_object_unref(content)
+    }
+
+    /// Ends the page, its process and its signals. The view can show nothing any more.
+    func close() { gtk_widget_destroy(widget) }
 
     /// The widget, to be shown.
     var widget: UnsafeMutablePointer<GtkWidget> { cast(UnsafeMutableRawPointer(view)) }
