@@ -13,6 +13,7 @@ from rig import wait_until
 # A page of a name and a color. It says at once how it finds itself, and makes a call, as a page does that nobody should hear yet.
 PAGE = """<!doctype html><title>{name}</title><body style="margin: 0; background: {color}; height: 100vh"><input autofocus>
 <script>
+    if (document.visibilityState === 'hidden') alert('Nobody sees this')
     const say = what => fetch('/say?' + encodeURIComponent('{name} ' + what))
     say(document.visibilityState + ' ' + document.hasFocus())
     quickconnect.call('remember', '{name}').then(() => say('called ' + document.visibilityState))
@@ -22,7 +23,7 @@ COLORS = {"one": "#c00000", "two": "#0000c0", "three": "#00c000"}
 
 
 @contextlib.contextmanager
-def site(stage, port=0):
+def site(stage):
     """A server of pages: its origin, what was asked for and said, and the names of the pages that it does not have now."""
     heard, broken = [], set()
 
@@ -34,13 +35,15 @@ def site(stage, port=0):
                 return self.answer(200, "")
             if path in COLORS:
                 heard.append(f"asked {path}")
+            if path == "thing":
+                return self.answer(200, "things", {"Content-Disposition": "attachment; filename=thing.txt"})
             found = path in COLORS and path not in broken
             self.answer(200 if found else 503, PAGE.format(name=path, color=COLORS[path]) if found else "")
 
-        def answer(self, status, text):
+        def answer(self, status, text, headers=None):
             self.send_response(status)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(text)))
+            for name, value in {"Content-Type": "text/html", "Content-Length": str(len(text)), **(headers or {})}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(text.encode())
 
@@ -93,7 +96,7 @@ def pages_in_turn(stage):
         # It is there before its turn.
         wait_until(lambda: "two hidden false" in heard, "what the next page says")
         assert stage.state()["title"] == "one" and processes(opened) == 2, (stage.state(), processes(opened))
-        assert called == ["one"], called
+        assert called == ["one"] and len(opened.windows()) == 1, (called, opened.windows())
         stage.wait_state(lambda state: state["title"] == "two", "the second page")
         wait_until(lambda: called == ["one", "two"], "its call")
         wait_until(lambda: "two called visible" in heard, "its answer")
@@ -149,6 +152,10 @@ def passed_over(stage):
         os.kill(min(pid for pid, name in window.children(opened.pid) if name.startswith("WebKitWebProces")), signal.SIGKILL)
         stage.wait_state(lambda state: state["title"] == "three" and not state["problem"], "the next page", 20)
         assert opened.process.poll() is None
+        # What is no page is saved nowhere.
+        opened = open_window(stage, f"  pages: [{{open: '{origin}/one', for: 5s}}, {{open: '{origin}/thing', for: 5s}}]")
+        wait_until(lambda: f"passed over until it can be shown. {origin}/thing: it is no page" in opened.log_text(), "the line in the log")
+        assert not (stage.rig.folder / "media" / "thing.txt").exists()
 
 
 def fallback_page(stage):
