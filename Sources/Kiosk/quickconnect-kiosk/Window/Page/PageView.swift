@@ -99,7 +99,12 @@ final class PageView {
     }
 
     /// Ends the page, its process and its signals. The view can show nothing any more.
-    func close() { gtk_widget_destroy(widget) }
+    func close() {
+        (didFail, processDidEnd) = ({ _, _ in }, { _ in })
+        // Of a process that only loses its page, the engine sometimes keeps a thread for ever.
+        terminate()
+        gtk_widget_destroy(widget)
+    }
 
     /// The widget, to be shown.
     var widget: UnsafeMutablePointer<GtkWidget> { cast(UnsafeMutableRawPointer(view)) }
