@@ -256,11 +256,11 @@ let package = Package(
 
         // Kiosk: what it lets in and through, without a window; the window, the only importer of WebKitGTK, and actions
         // in it, all on the main thread.
-        module("KioskRules", "Kiosk/Rules", "JSON"),
+        module("KioskRules", "Kiosk/Rules", "Calendar JSON"),
         program(
             "quickconnect-kiosk",
             "Sources/Kiosk/",
-            "\(client) \(flags) KioskRules Actions SyntaxChecking Configuration CLinux CWebKit",
+            "\(client) \(flags) KioskRules Actions SyntaxChecking Calendar Configuration CLinux CWebKit",
             scripts: "evaluate link media page",
             settings: [.defaultIsolation(MainActor.self)]
         ),
@@ -316,8 +316,8 @@ let package = Package(
         tests("QuickConnectTests", "\(device) CommandLineText Commands Conversations CoreModel TestRig"),
         tests("UnixSocketListenerTests", "\(device) quickconnectd Calendar Runtime TestRig"),
         tests("CalendarTests", "Calendar"),
-        tests("ConfigurationTests", "Configuration KioskRules Linux QuickConnect JSON TestRig"),
-        tests("KioskRulesTests", "KioskRules JSON"),
+        tests("ConfigurationTests", "Calendar Configuration KioskRules Linux QuickConnect JSON TestRig"),
+        tests("KioskRulesTests", "Calendar KioskRules JSON"),
         tests("ConcurrencyTests", "Concurrency QuickConnect TestRig"),
         tests("RuntimeTests", "Runtime Concurrency Linux TestRig"),
         tests("ALSAAudioTests", "\(device) ALSAAudio TestRig CLinux"),

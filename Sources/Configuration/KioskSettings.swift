@@ -1,3 +1,4 @@
+package import Calendar
 import Glibc
 package import KioskRules
 package import QuickConnect
@@ -14,10 +15,38 @@ package struct KioskSettings: Sendable, Equatable {
         case none, small, full
     }
 
+    /// One of several pages that are shown in turn.
+    package struct Page: Sendable, Equatable {
+        /// How long a page may stay, in seconds.
+        package static let stays = 5.0...86_400
+
+        /// A folder, an HTML file or an address.
+        package var open = ""
+        /// Where a file has it.
+        package var location: SourceLocation
+        /// How long it stays.
+        package var seconds = 30.0
+        package var from: ScheduleRule.Moment?
+        package var until: ScheduleRule.Moment?
+        package var days: Set<Weekday>?
+
+        /// When it may be shown; nil: always.
+        package var times: DayTimes? {
+            from == nil && until == nil && days == nil ? nil : DayTimes(from: from, until: until, days: days)
+        }
+    }
+
+    package static let maximumPages = 100
+
     /// The folder or address to show if the command line names none.
     package var page: String?
     /// Where a file sets it.
     package var pageLocation: SourceLocation?
+    /// Instead of it: pages that are shown in turn.
+    package var pages: [Page] = []
+    /// The folder or HTML file to show where a page cannot be shown; nil: what the window shows by itself.
+    package var fallback: String?
+    package var fallbackLocation: SourceLocation?
     package var isFullScreen = false
     /// The monitor that shows the window; nil: the primary one, or the first.
     package var monitor: MonitorChoice?
@@ -59,35 +88,52 @@ package struct KioskSettings: Sendable, Equatable {
 
     /// Whether a window with the other settings would be the same, wherever they are written.
     package func makesSame(as other: KioskSettings) -> Bool {
-        var (one, other) = (self, other)
-        (one.pageLocation, other.pageLocation) = (nil, nil)
+        var (one, other) = (placeless, other.placeless)
         guard one.leaveKey?.value == other.leaveKey?.value else { return false }
         (one.leaveKey, other.leaveKey) = (nil, nil)
         return one == other
+    }
+
+    private var placeless: KioskSettings {
+        var settings = self
+        (settings.pageLocation, settings.fallbackLocation) = (nil, nil)
+        for index in pages.indices { settings.pages[index].location = .outside("") }
+        return settings
     }
 }
 
 extension KioskSettings {
     /// What is odd and does no harm: a page that is not there may still come.
     package var warnings: [ConfigurationMistake] {
-        guard let page, let pageLocation, !page.contains("://") else { return [] }
+        let listed = pages.map { Self.warning("'open'", $0.open, $0.location, "the kiosk passes over it") }
+        let page = Self.warning("'page'", page, pageLocation, "the kiosk shows nothing")
+        let fallback = Self.warning("'fallback'", fallback, fallbackLocation, "the kiosk shows its own page instead")
+        return ([page] + listed + [fallback]).compactMap(\.self)
+    }
+
+    private static func warning(
+        _ what: String,
+        _ page: String?,
+        _ location: SourceLocation?,
+        _ effect: String
+    ) -> ConfigurationMistake? {
+        guard let page, let location, !page.contains("://") else { return nil }
         var status = stat()
         let problem: String
         if stat(page, &status) != 0 {
             // Of a folder that this user may not see, nothing is known.
-            guard errno == ENOENT || errno == ENOTDIR else { return [] }
+            guard errno == ENOENT || errno == ENOTDIR else { return nil }
             problem = "\(page.hasSuffix(".html") ? "" : "the folder ")\(page) does not exist"
         } else if status.st_mode & S_IFMT == S_IFREG, page.hasSuffix(".html") {
-            return []
+            return nil
         } else if status.st_mode & S_IFMT != S_IFDIR {
             problem = "\(page) is not a folder"
         } else if stat("\(page)/index.html", &status) != 0, errno == ENOENT {
             problem = "the folder \(page) has no index.html"
         } else {
-            return []
+            return nil
         }
-        let remedy = "give a folder with an index.html, or an address"
-        let words = "'page': \(problem), so the kiosk shows nothing; \(remedy)"
-        return [ConfigurationMistake(words, at: pageLocation)]
+        let remedy = "give a folder with an index.html\(what == "'fallback'" ? "" : ", or an address")"
+        return ConfigurationMistake("\(what): \(problem), so \(effect); \(remedy)", at: location)
     }
 }

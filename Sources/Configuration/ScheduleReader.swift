@@ -46,7 +46,8 @@ extension YAMLFile {
         return PlannedCall(Located(name, at: location(first)), parameters)
     }
 
-    fileprivate mutating func moment(_ node: YAMLNode, _ what: String) -> Located<ScheduleRule.Moment>? {
+    /// `22:00`, `22:00:30`, `sunrise`, `sunset-1h30m`.
+    mutating func moment(_ node: YAMLNode, _ what: String) -> Located<ScheduleRule.Moment>? {
         guard let text = node.text, !node.isNull else {
             mistake("\(what) must be a time such as \"22:00\", sunrise or sunset-30m", got: node)
             return nil
@@ -73,7 +74,8 @@ extension YAMLFile {
         }
     }
 
-    fileprivate mutating func weekdays(_ node: YAMLNode, _ what: String) -> Set<Weekday>? {
+    /// `[mon, fri]`.
+    mutating func weekdays(_ node: YAMLNode, _ what: String) -> Set<Weekday>? {
         let known = Weekday.allCases.map(\.rawValue)
         let days = words(node, what).compactMap { word -> Weekday? in
             if let day = Weekday(rawValue: word.value) { return day }
@@ -104,7 +106,7 @@ extension YAMLFile {
         _ example: String
     ) -> Set<Member>? {
         if node.sequence?.isEmpty ?? false {
-            mistake("\(what) must not be empty: without the key it runs each day, else write \(example)", at: node)
+            mistake("\(what) must not be empty: without the key it is each day, else write \(example)", at: node)
         }
         return set.isEmpty ? nil : set
     }

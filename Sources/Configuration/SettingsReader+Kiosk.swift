@@ -1,10 +1,19 @@
+import Calendar
 import KioskRules
 import QuickConnect
 
 extension SettingsReader {
     static var kioskKeys: [FileKey<KioskSettings>] {
         [
-            FileKey("page") { ($2.page, $2.pageLocation) = ($0.page($1), $0.location($1)) },
+            FileKey("page") { file, node, kiosk in
+                (kiosk.page, kiosk.pageLocation) = (file.page(node, "'page'"), file.location(node))
+                file.checkPages(of: kiosk, node)
+            },
+            FileKey("pages") { file, node, kiosk in
+                kiosk.pages = file.pages(node)
+                file.checkPages(of: kiosk, node)
+            },
+            FileKey("fallback") { ($2.fallback, $2.fallbackLocation) = ($0.fallback($1), $0.location($1)) },
             FileKey("fullScreen", \.isFullScreen) { $0.bool($1, $2) },
             FileKey("monitor", \.monitor) { file, node, _ in file.monitor(node) },
             FileKey("origins", \.origins) { $0.origins($1, $2) },
@@ -32,13 +41,77 @@ extension SettingsReader {
             FileKey("logMaxLength", \.logMaxLength) { $0.integer($1, $2, in: 1...(1 << 30)) },
         ]
     }
+
+    static var kioskPageKeys: [FileKey<KioskSettings.Page>] {
+        [
+            FileKey("open", \.open) { $0.listedPage($1, $2) },
+            FileKey("for", \.seconds) { $0.stay($1, $2) },
+            FileKey("from", \.from) { $0.moment($1, $2)?.value },
+            FileKey("until", \.until) { $0.moment($1, $2)?.value },
+            FileKey("days", \.days) { $0.weekdays($1, $2) },
+        ]
+    }
 }
 
 extension YAMLFile {
     /// An address, or a folder.
-    fileprivate mutating func page(_ node: YAMLNode) -> String? {
-        guard let text = string(node, "'page'") else { return nil }
-        return text.contains("://") ? text : filePath(node, "'page'")
+    fileprivate mutating func page(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
+        return text.contains("://") ? text : filePath(node, what)
+    }
+
+    fileprivate mutating func listedPage(_ node: YAMLNode, _ what: String) -> String? {
+        guard let page = page(node, what) else { return nil }
+        guard page.contains("://") else { return page }
+        if let address = PageAddress(page), address.origin != nil, ["http", "https"].contains(address.scheme) {
+            return page
+        }
+        mistake("'\(page)' is not the address of a page; an address begins with https:// or http://", at: node)
+        return nil
+    }
+
+    fileprivate mutating func checkPages(of kiosk: KioskSettings, _ node: YAMLNode) {
+        guard kiosk.page != nil, !kiosk.pages.isEmpty else { return }
+        mistake("a kiosk has 'page' or 'pages', not both", at: node)
+    }
+
+    /// `[{open: https://shop.example.org, for: 30s, from: "08:00", until: "18:00", days: [mon, fri]}, …]`.
+    fileprivate mutating func pages(_ node: YAMLNode) -> [KioskSettings.Page] {
+        guard let items = node.sequence, !items.isEmpty else {
+            mistake("'pages' must be a list of pages, such as [{open: /srv/page, for: 30s}]", got: node)
+            return []
+        }
+        if items.count > KioskSettings.maximumPages {
+            mistake("'pages' has more than \(KioskSettings.maximumPages) pages", at: node)
+        }
+        return items.compactMap { item in
+            guard mustBeMapping(item, "each of 'pages'", suchAs: "{open: /srv/page, for: 30s}") else { return nil }
+            var page = KioskSettings.Page(location: location(item))
+            let names = read(item, of: "'pages'", SettingsReader.kioskPageKeys, into: &page)
+            if !names.contains("open") {
+                mistake("each of 'pages' needs 'open', a folder, an HTML file or an address", at: item)
+            }
+            if let moment = page.from, moment == page.until {
+                mistake("'from' and 'until' are both \(moment); without them the page is shown all day", at: item)
+            }
+            return page.open.isEmpty ? nil : page
+        }
+    }
+
+    fileprivate mutating func stay(_ node: YAMLNode, _ what: String) -> Double? {
+        guard let seconds = seconds(node, what) else { return nil }
+        if KioskSettings.Page.stays.contains(seconds) { return seconds }
+        mistake("\(what) must be from 5s to 24h: how long the page stays", got: node)
+        return nil
+    }
+
+    /// What is shown without a network cannot come over it.
+    fileprivate mutating func fallback(_ node: YAMLNode) -> String? {
+        guard node.text?.contains("://") != true else {
+            mistake("'fallback' must be a folder or an HTML file on this device", got: node)
+            return nil
+        }
+        return filePath(node, "'fallback'")
     }
 
     fileprivate mutating func origins(_ node: YAMLNode, _ what: String) -> Set<String> {

@@ -162,7 +162,7 @@ struct EntryKindTests {
         ),
         (
             "a: {schedule: {every: 1h, days: []}}",
-            "1:33: 'days' must not be empty: without the key it runs each day, else write [mon, tue]"
+            "1:33: 'days' must not be empty: without the key it is each day, else write [mon, tue]"
         ),
         (
             "a: {schedule: {every: 1h, days: mon}}",

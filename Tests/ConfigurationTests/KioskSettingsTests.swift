@@ -1,3 +1,4 @@
+import Calendar
 import Configuration
 import Foundation
 import KioskRules
@@ -54,8 +55,54 @@ struct KioskSettingsTests {
         #expect(page?.hasPrefix("/") == true && page?.hasSuffix("/pages") == true)
     }
 
+    @Test func `several pages have their times`() throws {
+        let kiosk = try load(
+            """
+            kiosk:
+              pages:
+                - {open: https://shop.org/, for: 20s}
+                - {open: menus, from: "11:30", until: sunset-30m, days: [mon, fri]}
+                - {open: /srv/sign.html, for: 1.5m, days: [sun]}
+              fallback: closed.html
+            """
+        )
+        #expect(kiosk.pages.map(\.seconds) == [20, 30, 90])
+        #expect(kiosk.pages.first?.open == "https://shop.org/" && kiosk.pages.first?.times == nil)
+        #expect(kiosk.pages.map { $0.open.hasPrefix("/") } == [false, true, true])
+        #expect(kiosk.pages[1].open.hasSuffix("/menus") && kiosk.fallback?.hasSuffix("/closed.html") == true)
+        let times = DayTimes(from: .at(41_400), until: .sun(.sunset, offset: -1800), days: [.mon, .fri])
+        #expect(kiosk.pages[1].times == times && kiosk.pages[2].times == DayTimes(days: [.sun]))
+        #expect(kiosk.warnings.map(\.message).filter { $0.contains("does not exist") }.count == 3)
+        #expect(kiosk.warnings.first.map { "\($0)".contains("s.yaml:4:7: 'open': the folder") } == true)
+    }
+
+    @Test func `a window is the same wherever its pages are written`() throws {
+        let (one, other) = (
+            "kiosk: {pages: [{open: /a}, {open: /b}]", "kiosk:\n  pages:\n  - {open: /a}\n  - {open: /b, for: 30s}\n"
+        )
+        #expect(try load("\(one)}").makesSame(as: load(other)))
+        #expect(try !load("\(one)}").makesSame(as: load("kiosk: {pages: [{open: /b}, {open: /a}]}")))
+        #expect(try !load("\(one)}").makesSame(as: load("\(one), fallback: /c}")))
+    }
+
     @Test(
         arguments: [
+            ("{pages: []}", "'pages' must be a list of pages"), ("{pages: /srv}", "'pages' must be a list of pages"),
+            ("{pages: [/srv]}", "each of 'pages' must be a mapping"),
+            ("{pages: [{for: 5s}]}", "each of 'pages' needs 'open'"),
+            ("{pages: [{open: /a, for: 4s}]}", "'for' must be from 5s to 24h"),
+            ("{pages: [{open: /a, for: 25h}]}", "'for' must be from 5s to 24h"),
+            ("{pages: [{open: /a, for: 30}]}", "'for' must be a number and a unit"),
+            ("{pages: [{open: /a, from: 8}]}", "'from': '8' is no time"),
+            ("{pages: [{open: /a, until: \"24:00\"}]}", "'until': '24:00' is no time"),
+            ("{pages: [{open: /a, days: [monday]}]}", "no day 'monday'"),
+            ("{pages: [{open: /a, days: []}]}", "'days' must not be empty"),
+            ("{pages: [{open: /a, from: \"8:00\", until: \"08:00\"}]}", "'from' and 'until' are both 08:00"),
+            ("{pages: [{open: \"ftp://a.org/\"}]}", "'ftp://a.org/' is not the address of a page"),
+            ("{pages: [{opn: /a}]}", "unknown key 'opn'"), ("{pages: [{open: ~/a}]}", "~ is not expanded"),
+            ("{page: /a, pages: [{open: /b}]}", "'page' or 'pages', not both"),
+            ("{pages: [{open: /b}], page: /a}", "'page' or 'pages', not both"),
+            ("{fallback: \"https://a.org/\"}", "'fallback' must be a folder or an HTML file on this device"),
             ("{zoom: 9}", "'zoom' must be a number from 0.25 to 8"),
             ("{origins: [a.org]}", "'a.org' in 'origins' is not an origin"),
             ("{origins: [\"https://a.org/x\"]}", "is not an origin"), ("{origins: [\"*\"]}", "is not an origin"),

@@ -146,7 +146,7 @@ class KioskRig(Rig):
         return {**environment, **self.variables}
 
     def arguments(self, page, *flags):
-        return ["--config", str(self.folder / "settings.yaml"), "--socket", str(self.socket), *flags, str(page)]
+        return ["--config", str(self.folder / "settings.yaml"), "--socket", str(self.socket), *flags, *([] if page is None else [str(page)])]
 
 
 class Window(WebDriver):

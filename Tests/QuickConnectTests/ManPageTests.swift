@@ -36,6 +36,7 @@ struct ManPageTests {
         // Members of members are explained where their key is.
         let inner: Set = [
             "ca", "certificate", "qos", "state", "every", "caller", "name", "buttons", "messages", "bytes",
+            "open", "for", "from", "until", "days",
         ]
         let page = try Self.text("man/quickconnectd.yaml.5")
         for key in inner { #expect(page.contains(key), "\(key)") }

@@ -24,7 +24,7 @@ nonisolated struct KioskSetup {
         let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
         let handedOver = flags.page.flatMap { Self.isOwnScheme($0, settings.kiosk) ? $0 : nil }
         options = KioskOptions(
-            page: try Self.page(handedOver == nil ? flags.page : nil, settings.kiosk.page),
+            page: try Self.page(handedOver == nil ? flags.page : nil, settings.kiosk),
             settings: settings.kiosk,
             daemonPaths: SocketPaths.candidates(named: named, environment: environment),
             library: try Self.library(folders),
@@ -32,6 +32,8 @@ nonisolated struct KioskSetup {
             dataFolder: "\(Self.folder("XDG_DATA_HOME", ".local/share", environment))/quickconnect-kiosk",
             cacheFolder: "\(Self.folder("XDG_CACHE_HOME", ".cache", environment))/quickconnect-kiosk"
         )
+        if flags.page == nil || handedOver != nil { options.turns = Self.turns(settings) }
+        options.fallback = settings.kiosk.fallback.map { Self.page(at: $0) }
         actions = ActionLibrary(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
         actionViews = [folders.actionView, folders.shippedPages]
         if flags.fullScreen { options.settings.isFullScreen = true }
@@ -57,11 +59,13 @@ nonisolated struct KioskSetup {
 
     /// - Parameters:
     ///   - argument: the command line's.
-    ///   - setting: where the command line names none.
+    ///   - settings: where the command line names none.
     private static func page(
         _ argument: String?,
-        _ setting: String?
+        _ settings: KioskSettings
     ) throws(ConfigurationMistakes) -> KioskOptions.Page {
+        if argument == nil, settings.pages.count > 1, let first = settings.pages.first { return page(at: first.open) }
+        let setting = settings.page ?? settings.pages.first?.open
         func mistake(_ message: String) -> ConfigurationMistakes {
             Self.mistake(message, in: argument == nil ? "'page' of 'kiosk' in the settings" : "the page")
         }
@@ -89,6 +93,24 @@ nonisolated struct KioskSetup {
         }
         guard FileText.exists("\(path)/index.html") else { throw mistake("\(text) has no index.html") }
         return .folder(path)
+    }
+
+    /// Pages in turn; nil where one is shown at all times.
+    private static func turns(_ settings: Settings) -> KioskOptions.Turns? {
+        let pages = settings.kiosk.pages
+        guard pages.count > 1 || pages.contains(where: { $0.times != nil }) else { return nil }
+        return KioskOptions.Turns(
+            pages: pages.map { page(at: $0.open) },
+            order: pages.map { PageOrder.Page(duration: Int64($0.seconds * 1000), times: $0.times) },
+            place: settings.position
+        )
+    }
+
+    /// One that is not there yet may come: until then, it is passed over.
+    private static func page(at place: String) -> KioskOptions.Page {
+        if place.contains("://") { return .address(place) }
+        guard place.hasSuffix(".html"), let folder = Folders.parent(of: place) else { return .folder(place) }
+        return .folder(folder, first: String(place.dropFirst(folder.count).drop { $0 == "/" }))
     }
 
     private static func library(_ folders: StandardFolders) throws(ConfigurationMistakes) -> String {

@@ -36,9 +36,13 @@ final class KioskActions {
         kiosk.engine.folders.serve(views, as: Self.viewHost)
         let others = kiosk.menuEntries
         kiosk.menuEntries = { [unowned self] in others() + entries() }
-        kiosk.page.addMessageHandler(ActionScript.Host.handler, in: Self.world) { [unowned self] text, reply in
-            answer(text) { reply.give(ActionRequest.answer($0)) }
+        let hear = { [unowned self] (page: PageView) in
+            page.addMessageHandler(ActionScript.Host.handler, in: Self.world) { [unowned self] text, reply in
+                answer(text) { reply.give(ActionRequest.answer($0)) }
+            }
         }
+        hear(kiosk.page)
+        kiosk.pageIsMade = hear
         kiosk.pageIsLeft = { [unowned self] in pageIsLeft() }
         kiosk.daemon.handle(Self.handler) { [unowned self] call, answer in self.answer(call, answer) }
     }

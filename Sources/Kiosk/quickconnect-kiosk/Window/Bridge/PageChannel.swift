@@ -41,7 +41,12 @@ final class PageChannel {
     private var left: [PageSocket] = []
     /// The completions of the window's calls, by number.
     private var results: [Int: (Result<JSONValue, PageFailure>) -> Void] = [:]
-    private var lastCall = 0
+    /// Of all channels, because calls go over to the next one.
+    private static var lastCall = 0
+    /// Whether the page gets no connection yet, because nobody sees it.
+    var isHeld = false { didSet { if !isHeld { openHeld() } } }
+    /// The connections that it is to get then.
+    private var held: [SocketName] = []
     var log: (MessageLog.Direction, String) -> Void = { _, _ in }
     var warn: (String) -> Void = { _ in }
 
@@ -84,7 +89,8 @@ final class PageChannel {
     }
 
     private func open(_ name: SocketName) {
-        guard sockets[name] == nil else { return }
+        guard sockets[name] == nil, !held.contains(name) else { return }
+        if isHeld, held.count < Self.maxSockets { return held.append(name) }
         guard sockets.keys.count(where: { $0.document == name.document }) < Self.maxSockets else {
             warn("the page already has \(Self.maxSockets) connections, the maximum")
             return frames.append(PageFrame(.close, name.number))
@@ -97,6 +103,13 @@ final class PageChannel {
         } catch {
             frames.append(PageFrame(.close, name.number))
         }
+    }
+
+    private func openHeld() {
+        let names = held
+        held = []
+        for name in names { open(name) }
+        notify()
     }
 
     // MARK: To the page
@@ -171,11 +184,22 @@ final class PageChannel {
     private func leave() {
         guard let left = document else { return }
         document = nil
-        replies = []
+        (replies, held) = ([], [])
         LoopSource.after(Self.farewellTime) { [weak self] in self?.forget(left) }
         // Messages that have not reached a page yet are for the next one.
         keepFrames { $0.kind == .handlerCall || $0.kind == .urlCall }
         fail(except: Set(frames.filter { $0.kind == .handlerCall }.map(\.number)), "the page was left meanwhile")
+    }
+
+    /// Ends all: another page is shown, which gets what has reached none yet.
+    func end(for next: PageChannel) {
+        leave()
+        next.results.merge(results) { $1 }
+        results = [:]
+        for frame in frames where frame.kind == .handlerCall || frame.kind == .urlCall { next.say(frame) }
+        frames = []
+        // Until its last calls are done.
+        LoopSource.after(Self.farewellTime) { for name in self.sockets.keys { self.leave(name) } }
     }
 
     private func forget(_ left: Substring) {
@@ -186,9 +210,11 @@ final class PageChannel {
 
     /// Calls that were sent are still done: the daemon closes after its last reply.
     private func leave(_ name: SocketName) {
+        held.removeAll { $0 == name }
         guard let socket = sockets.removeValue(forKey: name) else { return }
         left.append(socket)
-        socket.leave { [weak self, weak socket] in self?.left.removeAll { $0 === socket } }
+        // The sockets are kept until then, whatever became of the page.
+        socket.leave { [weak socket] in self.left.removeAll { $0 === socket } }
         // Bounds the connections that a page leaves behind when it is loaded again and again.
         if left.count > Self.maxSockets { left.removeFirst() }
     }
@@ -203,18 +229,19 @@ final class PageChannel {
         _ data: JSONValue,
         completion: @escaping (Result<JSONValue, PageFailure>) -> Void
     ) -> Int? {
-        lastCall += 1
-        let id = Self.callPrefix + String(lastCall)
+        Self.lastCall += 1
+        let number = Self.lastCall
+        let id = Self.callPrefix + String(number)
         let message: JSONValue = ["handlerName": .string(name), "data": data, "callbackId": .string(id)]
-        let frame = PageFrame(.handlerCall, lastCall, message.text)
+        let frame = PageFrame(.handlerCall, number, message.text)
         guard results.count < Self.maxFrames, hasRoom(for: frame) else {
             completion(.failure(PageFailure(code: "overloaded", message: "too many calls wait for the page")))
             return nil
         }
-        results[lastCall] = completion
+        results[number] = completion
         log(.sent, frame.text)
         say(frame)
-        return lastCall
+        return number
     }
 
     /// Calls a handler of the page whose answer nobody waits for.

@@ -97,6 +97,14 @@ extension PageView {
         }
         if webkit_response_policy_decision_is_mime_type_supported(response) != 0, !Self.isAttachment(answer) {
             webkit_policy_decision_use(decision)
+        } else if isUnseen {
+            webkit_policy_decision_ignore(decision)
+            if webkit_response_policy_decision_is_main_frame_main_resource(response) != 0 {
+                didFail(
+                    answer.flatMap { webkit_uri_response_get_uri($0) }.map { String(cString: $0) } ?? "",
+                    "it is no page"
+                )
+            }
         } else {
             webkit_policy_decision_download(decision)
         }

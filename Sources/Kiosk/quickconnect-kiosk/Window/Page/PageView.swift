@@ -43,6 +43,8 @@ final class PageView {
     var generation = 0
     /// Whether the load that ends now has failed: the engine says that it has finished, too.
     var hasFailed = false
+    /// Whether nobody sees it, so that it downloads nothing: what is no page has failed.
+    var isUnseen = false
     /// The page that a program's load leaves, until that is decided: the engine has only the new address by then.
     private(set) var leaving: String?
 
@@ -89,6 +91,19 @@ final class PageView {
         view = cast(made)
         g_object_ref_sink(made)
         connectSignals()
+    }
+
+    isolated deinit {
+        g_object_unref(view)
+        g_object_unref(content)
+    }
+
+    /// Ends the page, its process and its signals. The view can show nothing any more.
+    func close() {
+        (didFail, processDidEnd) = ({ _, _ in }, { _ in })
+        // Of a process that only loses its page, the engine sometimes keeps a thread for ever.
+        terminate()
+        gtk_widget_destroy(widget)
     }
 
     /// The widget, to be shown.

@@ -9,6 +9,8 @@ final class Dialogs {
     private var open: OpenDialog?
     /// When a page last opened a dialog.
     private(set) var lastAsked: ContinuousClock.Instant?
+    /// Whether nobody sees the page: its dialogs are closed at once.
+    var isUnseen = false
 
     /// - Parameter takesKey: whether a key belongs to the window and does not answer the dialog, so that a page with
     ///   endless dialogs cannot trap anybody.
@@ -38,6 +40,8 @@ final class Dialogs {
     private func ask(_ dialog: OpaquePointer) -> Bool {
         lastAsked = .now
         guard !isAutomated else { return false }
+        // The engine closes what nobody keeps.
+        guard !isUnseen else { return true }
         close()
         let ended: () -> Void = { [weak self] in self?.open = nil }
         guard let window = OpenDialog(dialog, parent, takesKey, ended: ended) else { return false }

@@ -7,9 +7,9 @@ import Linux
 /// storage, which `file:` does not have.
 final class FolderScheme {
     private var folders: [String: [String]] = [:]
-    /// Serves `qc://app/media/…`, unless the folder has a file of that address.
+    /// Serves `qc://HOST/media/…`, unless the folder has a file of that address.
     var media: MediaScheme?
-    private static let mediaHost = "app"
+    private var mediaHosts: Set<String> = []
 
     init(_ context: UnsafeMutablePointer<WebKitWebContext>) {
         let answer: WebKitURISchemeRequestCallback = { request, data in
@@ -25,16 +25,22 @@ final class FolderScheme {
         webkit_security_manager_register_uri_scheme_as_display_isolated(security, "qc")
     }
 
-    /// Serves the files of folders under a host; the first folder that has a file is used.
-    func serve(_ paths: [String], as host: String) { folders[host] = paths }
+    /// Serves the files of folders under a host; the first folder that has a file is used. Only the first may have the
+    /// index.html.
+    /// - Parameter withMedia: whether it has the media folder, too.
+    func serve(_ paths: [String], as host: String, withMedia: Bool = false) {
+        folders[host] = paths
+        if withMedia { mediaHosts.insert(host) }
+    }
 
     private func answer(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>) {
         let address = webkit_uri_scheme_request_get_uri(request).map { String(cString: $0) } ?? ""
         let place = FolderAddress(address)
         guard let place, let paths = folders[place.host] else { return fail(request, "\(address) is not served") }
-        let isMedia = place.host == Self.mediaHost && place.page.names.first == "media"
+        let isMedia = mediaHosts.contains(place.host) && place.page.names.first == "media"
         let asked = isMedia ? SchemeRequest(request) : nil
-        for path in paths {
+        // The page itself is the folder's own: without it, none is shown.
+        for path in place.page.file == "index.html" ? paths.prefix(1) : paths[...] {
             guard let file = File(place.page.file, in: path) else { continue }
             if let asked, asked.method != "GET", asked.method != "HEAD" {
                 let message = "the page's folder has a file of this address, which wins; choose another name"

@@ -5,8 +5,8 @@ import Configuration
 extension Kiosk {
     private typealias Menu = UnsafeMutablePointer<WebKitContextMenu>
 
-    func connectMenu() {
-        connect(page.view, asking: "context-menu") { [unowned self] parameters in
+    func connectMenu(ofPage view: PageView) {
+        connect(view.view, asking: "context-menu") { [unowned self] parameters in
             parameters.pointer(1).map { fill($0) } ?? false
         }
     }

@@ -7,12 +7,7 @@ import Linux
 extension Kiosk {
     func startServices() {
         let settings = options.settings
-        let dialogs = Dialogs(page, parent: window, isAutomated: options.isAutomated) { [unowned self] in takes($0) }
-        self.dialogs = dialogs
-        let isOurs = { [unowned self] in
-            PageAddress(page.address ?? "")?.origin.map(bridge.rule.origins.contains) ?? false
-        }
-        services.append(PagePermissions(page, settings, isOurs: isOurs) { [unowned self] in note($0) })
+        equip(sheet)
         if settings.allowsLocation, let position = PagePosition(engine.context, daemon) { services.append(position) }
         let downloads = Downloads(
             engine.context,
@@ -25,7 +20,6 @@ extension Kiosk {
         }
         services.append(downloads)
         feedWatchdog(of: ServiceManager(environment: OwnProcess.environment))
-        if let seconds = settings.hangSeconds { watch(.seconds(seconds), dialogs) }
         if !settings.letsScreenSleep { ScreenSleep.prevent() }
         handover = options.handoverPath.flatMap { path in
             Handover(path) { [unowned self] address in takeFromOutside(address) }
@@ -42,13 +36,23 @@ extension Kiosk {
         }
     }
 
-    private func watch(_ time: Duration, _ dialogs: Dialogs) {
-        let watchdog = Watchdog(page, time) { [isAutomated = options.isAutomated] since in
+    /// Gives a page its dialogs and permissions, and watches whether it responds.
+    func equip(_ sheet: PageSheet) {
+        let settings = options.settings
+        let view = sheet.view
+        let dialogs = Dialogs(view, parent: window, isAutomated: options.isAutomated) { [unowned self] in takes($0) }
+        sheet.dialogs = dialogs
+        let isOurs = { [origins = sheet.bridge.rule.origins, unowned view] in
+            PageAddress(view.address ?? "")?.origin.map(origins.contains) ?? false
+        }
+        sheet.permissions = PagePermissions(view, settings, isOurs: isOurs) { [unowned self] in note($0) }
+        guard let seconds = settings.hangSeconds else { return }
+        let watchdog = Watchdog(view, .seconds(seconds)) { [isAutomated = options.isAutomated] since in
             // The engine does not report when its own dialog is closed.
             dialogs.isOpen || isAutomated && dialogs.lastAsked.map { $0 >= since } ?? false
         }
         watchdog.start()
-        services.append(watchdog)
+        sheet.watchdog = watchdog
     }
 
     /// - Returns: why the address is refused; nil if it is taken.
@@ -76,7 +80,7 @@ extension Kiosk {
                 return quit(1)
             }
             webkit_user_content_manager_add_filter(page.content, filter)
-            webkit_user_content_filter_unref(filter)
+            self.filter = filter
             body()
         }
         webkit_user_content_filter_store_save(store, "allowed", bytes, nil, AsyncEnd.run, end.retained)

@@ -25,7 +25,8 @@ extension Kiosk {
         gtk_widget_set_margin_top(box, Int32(overlap.top))
         gtk_widget_set_margin_bottom(box, Int32(overlap.bottom))
         let visible = gtk_stack_get_visible_child(stack)
-        guard let view = ([page] + others).first(where: { $0.widget == visible }) else { return }
+        let isPage = visible == cast(pages)
+        guard let view = isPage ? fallback ?? page : others.first(where: { $0.widget == visible }) else { return }
         let script = """
             addEventListener('resize', () => document.activeElement?.scrollIntoView({ block: 'nearest' }), { once: true })
             """

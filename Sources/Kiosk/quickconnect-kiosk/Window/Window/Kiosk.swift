@@ -28,26 +28,28 @@ final class Kiosk {
     let window: UnsafeMutablePointer<GtkWidget>
     let stack: UnsafeMutablePointer<GtkStack>
     let notice: Notice
-    /// The page.
-    let page: PageView
-    /// Connects the page with the daemon, and the window with the page's handlers.
-    let bridge: Bridge
+    /// What of the stack has the page, and above and below it other pages.
+    let pages: UnsafeMutablePointer<GtkOverlay>
+    /// The page that is shown, with what belongs to it.
+    var sheet: PageSheet
+    /// Shows pages in turn; nil: there is one.
+    private(set) var turns: PageTurns?
+    /// The owner's page, while it is shown because the page cannot be.
+    var fallback: PageView?
+    var isFallbackLost = false
+    /// What pages may load.
+    var filter: OpaquePointer?
     /// The window's own connection to the daemon.
     let daemon: DaemonHost
     var keyboard: ScreenKeyboard?
     let question: NavigationQuestion
-    let login: OwnLogin
     /// The current menu entries. Called each time the menu opens; without entries there is no menu.
     var menuEntries: () -> [MenuEntry] = { [] }
     /// Called when the document is no longer shown: another one is, or its process has ended.
     var pageIsLeft: () -> Void = {}
-    /// The address with which the window starts, and to which it returns.
-    let home: String
-    /// The address of what is shown or should be.
-    var shown: String
+    /// Called for each further view of pages, before it loads one.
+    var pageIsMade: (PageView) -> Void = { _ in }
     var recovery = Recovery()
-    /// Runs while a page has been asked for and none has begun to come.
-    var loading: LoopSource?
     /// What a program has asked to load, until that is decided.
     var opening: (address: String, decided: (String?) -> Void)?
     /// The most log lines per minute that a page can cause.
@@ -56,7 +58,6 @@ final class Kiosk {
     var others: [PageView] = []
     var services: [AnyObject] = []
     var status: Int32 = 0
-    var dialogs: Dialogs?
     var handover: Handover?
     let message: MessageBar?
     let placement: Placement
@@ -72,12 +73,14 @@ final class Kiosk {
         guard let engine = Engine(options), let page = engine.makeView() else {
             throw Failure(description: "WebKit cannot be started")
         }
-        guard let window = gtk_window_new(GTK_WINDOW_TOPLEVEL), let box = gtk_stack_new() else {
+        guard let window = gtk_window_new(GTK_WINDOW_TOPLEVEL), let box = gtk_stack_new(),
+            let pages = gtk_overlay_new()
+        else {
             throw Failure(description: "the window cannot be made")
         }
         self.engine = engine
-        self.page = page
         self.window = window
+        self.pages = cast(pages)
         stack = cast(box)
         notice = Notice()
         message = MessageBar()
@@ -85,21 +88,12 @@ final class Kiosk {
         placement = Placement(window, on: settings.monitor, isFullScreen: settings.isFullScreen) { text, isProblem in
             log.write(text, isProblem ? .warning : .info)
         }
-        home = Self.home(options)
-        shown = home
-        bridge = Bridge(
-            page,
-            Self.rule(options, home),
-            library: options.library,
-            functions: settings.functions,
-            paths: options.daemonPaths
-        )
         daemon = DaemonHost(paths: options.daemonPaths)
         question = NavigationQuestion(daemon)
-        login = OwnLogin(daemon, page)
+        let home = options.address(of: options.page)
+        sheet = PageSheet(page, home, options.rule(for: options.page), options, daemon)
         build()
-        login.log = { [unowned self] in note($0) }
-        connectPage()
+        connectPage(sheet)
         connectWindow()
         if options.isAutomated { connectAutomation() }
     }
@@ -111,25 +105,6 @@ final class Kiosk {
         throw Failure(description: "\(key.location): \(what)", isMistake: true)
     }
 
-    private static func home(_ options: KioskOptions) -> String {
-        switch options.page {
-        case .folder(_, let first): "qc://app/\(PercentEncoding.encode(first))"
-        case .address(let address): address
-        }
-    }
-
-    private static func rule(_ options: KioskOptions, _ home: String) -> NavigationRule {
-        var isFolder = false
-        if case .folder = options.page { isFolder = true }
-        let own = PageAddress(home)?.origin.map { [$0] } ?? []
-        return NavigationRule(
-            origins: options.settings.origins.union(own),
-            resources: options.settings.resources,
-            urlCalls: options.settings.urlCalls ?? isFolder,
-            schemes: options.settings.schemes
-        )
-    }
-
     private func build() {
         let window: UnsafeMutablePointer<GtkWindow> = cast(self.window)
         gtk_window_set_title(window, "QuickConnect")
@@ -139,13 +114,28 @@ final class Kiosk {
             gtk_box_pack_start(cast(box), cast(stack), 1, 1, 0)
             if let message { gtk_box_pack_end(cast(box), message.widget, 0, 0, 0) }
         }
-        gtk_container_add(cast(stack), page.widget)
+        gtk_overlay_add_overlay(pages, page.widget)
+        gtk_container_add(cast(stack), cast(pages))
         gtk_container_add(cast(stack), notice.widget)
-        if case .folder(let path, _) = options.page {
-            engine.folders.serve([path, options.shippedPages], as: "app")
+        for (path, host) in options.folders {
+            engine.folders.serve([path, options.shippedPages], as: host, withMedia: true)
             engine.folders.media = MediaScheme(daemon)
         }
-        if !options.settings.showsCursor { page.addStyle("*, *::before, *::after { cursor: none !important }") }
+        if case .folder(let path, _) = options.fallback {
+            engine.folders.serve([path, options.shippedPages], as: KioskOptions.fallbackHost)
+        }
+    }
+
+    // MARK: The page
+
+    var page: PageView { sheet.view }
+    var bridge: Bridge { sheet.bridge }
+    /// The address with which the page begins, and to which it returns.
+    var home: String { sheet.home }
+
+    /// Shows the page with which the window begins, or lets pages go on that are shown in turn.
+    func goHome() {
+        if let turns { turns.goOn() } else { page.load(home) }
     }
 
     // MARK: Views beside the page
@@ -164,9 +154,17 @@ final class Kiosk {
 
     /// Shows a view instead of the page, which keeps running.
     func show(_ view: PageView) {
+        if view === page { return show(page: view) }
         gtk_widget_show_all(view.widget)
         gtk_stack_set_visible_child(stack, view.widget)
         gtk_widget_grab_focus(view.widget)
+    }
+
+    /// The fallback keeps the focus from the page below it.
+    func show(page view: PageView) {
+        gtk_widget_show_all(view.widget)
+        gtk_stack_set_visible_child(stack, cast(pages))
+        gtk_widget_grab_focus((fallback ?? view).widget)
     }
 
     /// Shows the page again, with its title, or the notice if it is lost.
@@ -175,7 +173,9 @@ final class Kiosk {
         if notice.text == nil { show(page) } else { showNotice() }
     }
 
+    /// Shows that the page is lost: the owner's fallback, else the notice.
     func showNotice() {
+        if coverWithFallback() { return }
         gtk_stack_set_visible_child(stack, notice.widget)
         notice.takeFocus()
     }
@@ -195,12 +195,18 @@ final class Kiosk {
     func run() -> Int32 {
         placement.begin()
         gtk_widget_show_all(window)
-        gtk_stack_set_visible_child(stack, page.widget)
+        gtk_stack_set_visible_child(stack, cast(pages))
         keyboard?.begin()
         daemon.start()
         startServices()
         afterFilter { [self] in
-            page.load(home)
+            // A driver keeps the one view that it has.
+            if let turns = options.turns, !options.isAutomated {
+                self.turns = PageTurns(self, turns)
+                self.turns?.begin()
+            } else {
+                page.load(home)
+            }
             // Not before, because what a program opens must come after this page, and pass the filter.
             services.append(KioskCommand(self))
             // It waits until the page's script has begun.

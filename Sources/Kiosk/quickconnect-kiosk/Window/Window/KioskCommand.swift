@@ -31,7 +31,7 @@ final class KioskCommand {
             kiosk.page.reload()
             answer(.success(.null))
         case "home":
-            kiosk.page.load(kiosk.home)
+            kiosk.goHome()
             answer(.success(.null))
         case "open": open(second, answer)
         case "zoom": answer(zoom(second))

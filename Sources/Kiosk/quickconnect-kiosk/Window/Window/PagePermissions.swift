@@ -6,6 +6,11 @@ final class PagePermissions {
     private let settings: KioskSettings
     private let isOurs: () -> Bool
     private let log: (String) -> Void
+    /// Whether nobody sees the page: what it asks for is decided when it is shown.
+    var isUnseen = false { didSet { if !isUnseen { decideWaiting() } } }
+    private var waiting: [UnsafeMutableRawPointer] = []
+    /// What a page asks for beyond this is refused.
+    private static let maxWaiting = 16
 
     /// - Parameter isOurs: whether the page is of an allowed origin.
     init(_ view: PageView, _ settings: KioskSettings, isOurs: @escaping () -> Bool, log: @escaping (String) -> Void) {
@@ -13,8 +18,26 @@ final class PagePermissions {
         self.isOurs = isOurs
         self.log = log
         connect(view.view, asking: "permission-request") { [unowned self] parameters in
-            if let request = parameters.raw(1) { decide(request) }
+            if let request = parameters.raw(1) { take(request) }
             return true
+        }
+    }
+
+    // The engine refuses what is let go without an answer.
+    isolated deinit { for request in waiting { g_object_unref(request) } }
+
+    private func take(_ request: UnsafeMutableRawPointer) {
+        guard isUnseen, waiting.count < Self.maxWaiting else { return decide(request) }
+        g_object_ref(request)
+        waiting.append(request)
+    }
+
+    private func decideWaiting() {
+        let requests = waiting
+        waiting = []
+        for request in requests {
+            decide(request)
+            g_object_unref(request)
         }
     }
 
