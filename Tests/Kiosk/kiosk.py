@@ -6,7 +6,7 @@ from originals import book, echo_page, evaluated, example_app, own_bridge, reset
 from permissions import download, download_folder, kept_data, set_cookies, owners_settings, position, refused, set_cookies
 from screens import each_size, keyboard_room, manager_later, small_screen, two_monitors, with_manager
 from strangers import asked_navigation, foreign_frame, foreign_frame_with_url_calls, hidden_files, nothing_connects, other_programs_links
-from turns import fallback_page, no_white, opened_in_turn, pages_in_turn, passed_over, times_of_pages
+from turns import asked_in_a_swap, crash_of_none, fallback_page, no_white, opened_in_turn, pages_in_turn, passed_over, times_of_pages
 from ways_in import location_calls, many_bridge, many_frames, many_links, many_make_call, many_messages, many_schemes, named_functions, ten_thousand
 from windows import dialogs, message_log, page_file, service_watchdog, silent_visitor, window_keys, wrong_use
 
@@ -15,6 +15,6 @@ ALL = [
     location_calls, ten_thousand, flood, huge_messages, cut_file, connections, left_behind, many_lines, hidden_files, position, refused, daemon_restart, many_schemes, other_programs_links, message_log, page_file,
     foreign_frame_with_url_calls, foreign_frame, asked_navigation, nothing_connects, download, download_folder, read_media, write_media, foreign_media, kept_data, set_cookies, owners_settings, killed, dialogs, no_way_out,
     long_texts, too_much_memory, huge_answers, long_questions, hanging, network, unready, given_up, not_pages, window_keys, silent_visitor, service_watchdog, start_up_queue, opened_early, reloaded, abandoned, wrong_use,
-    pages_in_turn, no_white, passed_over, fallback_page, times_of_pages, opened_in_turn,
+    pages_in_turn, no_white, passed_over, fallback_page, times_of_pages, opened_in_turn, asked_in_a_swap, crash_of_none,
     each_size, two_monitors, with_manager, manager_later, small_screen, keyboard_room,
 ]

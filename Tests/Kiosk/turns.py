@@ -18,6 +18,7 @@ PAGE = """<!doctype html><title>{name}</title><body style="margin: 0; background
     say(document.visibilityState + ' ' + document.hasFocus())
     quickconnect.call('remember', '{name}').then(() => say('called ' + document.visibilityState))
     addEventListener('keydown', ({{ key }}) => say('key ' + key))
+    addEventListener('visibilitychange', () => say('turns visible'))
 </script>"""
 COLORS = {"one": "#c00000", "two": "#0000c0", "three": "#00c000"}
 
@@ -214,3 +215,36 @@ def opened_in_turn(stage):
         stage.kiosk("home")
         assert titles(stage, 2)[-1] in ("Plain", "one")
         assert json.loads(stage.rig.client("kiosk", "state").stdout)["problem"] is None
+
+
+def asked_in_a_swap(stage):
+    """What a program wants while one page takes over from the other is done: a page is there afterwards"""
+    with site(stage) as (origin, heard, _, _):
+        open_window(stage, f"  pages: [{{open: '{origin}/one', for: 5s}}, {{open: '{origin}/two', for: 5s}}]")
+        stage.wait_state(lambda state: state["title"] == "one", "the first page")
+        for words, name in (("home",), None), (("open", f"{origin}/three"), "three"):
+            for _ in range(2):
+                count = len(heard)
+                wait_until(lambda: any("turns visible" in each for each in heard[count:]), "a swap", 60)
+                stage.kiosk(*words)
+                stage.wait_state(lambda state: state["title"] in (name and [name] or ["one", "two"]), "a page")
+                if name:
+                    stage.kiosk("home")
+                stage.wait_state(lambda state: state["title"] in ("one", "two"), "the pages in turn")
+
+
+def crash_of_none(stage):
+    """While no page has its time, a crash changes nothing"""
+    def clock(hours):
+        return time.strftime("%H:%M", time.localtime(time.time() + hours * 3600))
+    with site(stage) as (origin, _, _, _):
+        opened = open_window(stage, f"  pages: [{{open: '{origin}/one', for: 5s, from: '{clock(2)}', until: '{clock(3)}'}}]")
+
+        def is_blank(state):
+            return state["address"] == "about:blank" and not state["isLoading"] and not state["problem"]
+        stage.wait_state(is_blank, "no page")
+        lost = [pid for pid, name in window.children(opened.pid) if name.startswith("WebKitWebProces")]
+        for pid in lost:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: processes(opened) and not set(lost) & {pid for pid, _ in window.children(opened.pid)}, "another process")
+        stage.wait_state(is_blank, "no page again")

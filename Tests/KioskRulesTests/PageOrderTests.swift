@@ -36,6 +36,34 @@ struct PageOrderTests {
         #expect(screen.most == 1)
     }
 
+    @Test func `a page that was to be shown and was not leaves the one before where it was`() {
+        var order = PageOrder([page(30), page(30)])
+        var now = ClockReading(wall: 1_780_000_000_000, boot: 0)
+        func steps() -> [PageOrder.Step] {
+            var steps: [PageOrder.Step] = []
+            while true {
+                let step = order.step(at: now)
+                if case .wait = step { return steps }
+                steps.append(step)
+            }
+        }
+        #expect(steps() == [.load(0)])
+        order.isLoaded()
+        #expect(steps() == [.show(0)])
+        (now.wall, now.boot) = (now.wall + 25_000, 25_000)
+        #expect(steps() == [.load(1)])
+        order.isLoaded()
+        (now.wall, now.boot) = (now.wall + 5000, 30_000)
+        #expect(steps() == [.show(1)])
+        order.isNotShown()
+        #expect(order.shown == 0 && steps() == [.load(1)])
+        order.isLoaded()
+        #expect(steps() == [.show(1)] && order.showFails(at: now) == 1)
+        #expect(order.shown == 0 && steps() == [])
+        (now.wall, now.boot) = (now.wall + 3000, 33_000)
+        #expect(steps() == [.load(1)])
+    }
+
     @Test func `a whole day by the clock, with times that meet and one over midnight`() {
         let pages = [
             page(60, "08:00", "12:00"), page(60, "12:00", "18:00"), page(60, "22:00", "06:00"),

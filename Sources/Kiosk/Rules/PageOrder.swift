@@ -50,6 +50,8 @@ package struct PageOrder: Sendable {
     private var shownSince: Int64 = 0
     /// The page that was shown last: the next one comes behind it.
     private var last: Int
+    /// What was shown before, since when, and which was the last, until another page is shown.
+    private var before: (shown: Int?, since: Int64, last: Int) = (nil, 0, 0)
     /// The page that is loaded, unseen, and whether it is there.
     private var hidden: (page: Int, isThere: Bool)?
     /// Whether it was said that none is to be shown.
@@ -81,9 +83,21 @@ package struct PageOrder: Sendable {
 
     /// The page that is shown cannot be shown any more.
     package mutating func shownFails(at now: ClockReading) {
+        isEmpty = false
         guard let page = shown else { return }
         shown = nil
         _ = note(page, now)
+    }
+
+    /// The page that was to be shown is not: the one before it still is.
+    package mutating func isNotShown() { (shown, shownSince, last) = before }
+
+    /// The page that was to be shown has failed before anybody saw it: the one before it still is shown.
+    /// - Returns: as ``hiddenFails(at:)``.
+    package mutating func showFails(at now: ClockReading) -> Int? {
+        guard let page = shown else { return nil }
+        isNotShown()
+        return note(page, now) ? page : nil
     }
 
     private mutating func note(_ page: Int, _ now: ClockReading) -> Bool {
@@ -128,6 +142,7 @@ package struct PageOrder: Sendable {
     }
 
     private mutating func show(_ page: Int, _ now: ClockReading) -> Step {
+        before = (shown, shownSince, last)
         (shown, last, hidden, isEmpty) = (page, page, nil, false)
         shownSince = now.boot
         failures[page] = nil

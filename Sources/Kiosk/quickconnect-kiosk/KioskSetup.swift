@@ -64,7 +64,7 @@ nonisolated struct KioskSetup {
         _ argument: String?,
         _ settings: KioskSettings
     ) throws(ConfigurationMistakes) -> KioskOptions.Page {
-        if argument == nil, settings.pages.count > 1, let first = settings.pages.first { return page(at: first.open) }
+        if argument == nil, areTurns(settings.pages), let first = settings.pages.first { return page(at: first.open) }
         let setting = settings.page ?? settings.pages.first?.open
         func mistake(_ message: String) -> ConfigurationMistakes {
             Self.mistake(message, in: argument == nil ? "'page' of 'kiosk' in the settings" : "the page")
@@ -95,10 +95,14 @@ nonisolated struct KioskSetup {
         return .folder(path)
     }
 
+    private static func areTurns(_ pages: [KioskSettings.Page]) -> Bool {
+        pages.count > 1 || pages.contains { $0.times != nil }
+    }
+
     /// Pages in turn; nil where one is shown at all times.
     private static func turns(_ settings: Settings) -> KioskOptions.Turns? {
         let pages = settings.kiosk.pages
-        guard pages.count > 1 || pages.contains(where: { $0.times != nil }) else { return nil }
+        guard areTurns(pages) else { return nil }
         return KioskOptions.Turns(
             pages: pages.map { page(at: $0.open) },
             order: pages.map { PageOrder.Page(duration: Int64($0.seconds * 1000), times: $0.times) },

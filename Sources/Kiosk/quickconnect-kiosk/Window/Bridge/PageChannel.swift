@@ -91,7 +91,7 @@ final class PageChannel {
     private func open(_ name: SocketName) {
         guard sockets[name] == nil, !held.contains(name) else { return }
         if isHeld, held.count < Self.maxSockets { return held.append(name) }
-        guard sockets.keys.count(where: { $0.document == name.document }) < Self.maxSockets else {
+        guard !isHeld, sockets.keys.count(where: { $0.document == name.document }) < Self.maxSockets else {
             warn("the page already has \(Self.maxSockets) connections, the maximum")
             return frames.append(PageFrame(.close, name.number))
         }

@@ -139,6 +139,12 @@ final class PageView {
 
     func isDecided() { leaving = nil }
 
+    /// What is seen where a page has no background of its own; nil: white.
+    func setBackground(to color: GdkRGBA?) {
+        var color = color ?? GdkRGBA(red: 1, green: 1, blue: 1, alpha: 1)
+        webkit_web_view_set_background_color(view, &color)
+    }
+
     func stop() { webkit_web_view_stop_loading(view) }
 
     func reload() { webkit_web_view_reload(view) }

@@ -81,7 +81,7 @@ extension Kiosk {
         guard let time = options.settings.hangSeconds.map({ $0 * 3 }) ?? (sheet.isUnseen ? 60 : nil) else { return }
         sheet.loading = LoopSource.after(.seconds(time)) { [weak sheet] in
             guard let sheet else { return }
-            let address = sheet.view.address ?? sheet.shown
+            let address = sheet.view.address.flatMap { $0.isEmpty ? nil : $0 } ?? sheet.shown
             sheet.view.stop()
             sheet.view.didFail(address, "nothing came for \(Int(time)) s")
         }
@@ -89,6 +89,8 @@ extension Kiosk {
 
     /// A page that goes on loading is shown as it is after a while.
     private func settle(_ sheet: PageSheet) {
+        // One that loads itself again and again holds up no other.
+        if sheet.isUnseen, sheet.settling != nil { return }
         sheet.settling?.cancel()
         sheet.settling = LoopSource.after(Self.settlingTime) { [weak self, weak sheet] in
             if let sheet { self?.isThere(sheet) }
@@ -107,7 +109,13 @@ extension Kiosk {
     /// The settings decide first, then the owner's code.
     private func decide(_ navigation: Navigation, for sheet: PageSheet, _ answer: @escaping (Bool) -> Void) {
         let isOpening = isShown(sheet) && opening.map { $0.address == navigation.address } ?? false
-        guard sheet.bridge.decide(navigation.address, log: { note($0) }) else { return answer(false) }
+        guard sheet.bridge.decide(navigation.address, log: { note($0) }) else {
+            answer(false)
+            if !isShown(sheet), sheet.view.generation == 0 {
+                isLost(sheet, "The page may not be shown.", "\(navigation.address) is none of 'origins'")
+            }
+            return
+        }
         // A new window is asked for when it is loaded, and an empty page has nothing to ask for.
         if navigation.isNewWindow || navigation.address.hasPrefix("about:") { return answer(true) }
         if sheet.login.takes(navigation.address) { return answer(true) }

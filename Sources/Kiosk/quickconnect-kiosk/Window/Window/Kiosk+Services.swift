@@ -13,7 +13,8 @@ extension Kiosk {
             engine.context,
             folder: "\(options.cacheFolder)/downloads",
             daemon,
-            isAllowed: settings.allowsDownloads
+            isAllowed: settings.allowsDownloads,
+            isShown: { [unowned self] view in view == page.view }
         ) { [unowned self] sentence in
             note(sentence)
             message?.show(sentence)

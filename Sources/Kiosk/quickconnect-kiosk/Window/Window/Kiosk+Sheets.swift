@@ -60,11 +60,11 @@ extension Kiosk {
     /// Shows nothing: it is no page's time.
     func showNone() {
         guard let first = options.turns?.pages.first, let sheet = makeSheet(first) else { return }
-        var black = GdkRGBA(red: 0, green: 0, blue: 0, alpha: 1)
-        webkit_web_view_set_background_color(sheet.view.view, &black)
+        sheet.view.setBackground(to: GdkRGBA(red: 0, green: 0, blue: 0, alpha: 1))
         gtk_widget_show_all(sheet.view.widget)
         change(to: sheet)
         sheet.view.load("about:blank")
+        isFallbackLost = false
         _ = coverWithFallback()
     }
 

@@ -27,7 +27,8 @@ final class PagePermissions {
     isolated deinit { for request in waiting { g_object_unref(request) } }
 
     private func take(_ request: UnsafeMutableRawPointer) {
-        guard isUnseen, waiting.count < Self.maxWaiting else { return decide(request) }
+        guard isUnseen else { return decide(request) }
+        guard waiting.count < Self.maxWaiting else { return webkit_permission_request_deny(OpaquePointer(request)) }
         g_object_ref(request)
         waiting.append(request)
     }

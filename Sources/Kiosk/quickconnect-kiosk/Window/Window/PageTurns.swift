@@ -69,15 +69,21 @@ final class PageTurns {
         kiosk.reveal(sheet) { [weak self] in
             guard let self, hidden === sheet else { return }
             (hidden, isRevealing) = (nil, false)
-            kiosk.change(to: sheet)
-            if let loss = sheet.loss { kiosk.showProblem("The page has stopped.", loss) }
+            if let loss = sheet.loss {
+                passOver(sheet, isNews: order.showFails(at: .now) != nil, loss)
+            } else {
+                kiosk.change(to: sheet)
+            }
             advance()
         }
     }
 
     private func drop() {
-        hidden?.end()
+        let sheet = hidden
+        if isRevealing { order.isNotShown() }
+        // Before it ends, which breaks off what draws it.
         (hidden, isRevealing) = (nil, false)
+        sheet?.end()
     }
 
     // MARK: What became of a page
@@ -93,13 +99,16 @@ final class PageTurns {
     func isLost(_ sheet: PageSheet, _ reason: String) {
         guard sheet === hidden else { return }
         guard !isRevealing else { return sheet.loss = sheet.loss ?? reason }
-        let isNews = order.hiddenFails(at: .now) != nil
-        // Not while its own signal is under way.
         hidden = nil
+        passOver(sheet, isNews: order.hiddenFails(at: .now) != nil, reason)
+        advance()
+    }
+
+    private func passOver(_ sheet: PageSheet, isNews: Bool, _ reason: String) {
+        // Not while its own signal is under way.
         LoopSource.after(.zero) { sheet.end() }
         if isNews { kiosk.tell("A page is passed over until it can be shown.", reason) }
         if order.shown == nil { kiosk.showWait("The page cannot be shown.", reason) }
-        advance()
     }
 
     /// The page that is shown is lost: the next one comes.
@@ -121,6 +130,8 @@ final class PageTurns {
         isHeld = true
         timer?.cancel()
         drop()
+        // Of a window that showed none.
+        kiosk.page.setBackground(to: nil)
         order.beginTurn(at: .now)
     }
 
