@@ -42,10 +42,13 @@ struct NewOptions: ParsableArguments {
             if let problem { throw ExitError(message: problem, status: ExitError.usageStatus) }
         }
         try refuse(NewProject.problem(of: name))
+        guard let user = getpwuid(geteuid())?.pointee.pw_name else {
+            throw ExitError(message: "the user \(geteuid()) has no name here, and the rules of a mapping need one")
+        }
         let project = NewProject(
             kind: kind,
             name: name,
-            user: getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "root",
+            user: String(cString: user),
             shared: Folders.parent(of: folders.templates) ?? "/"
         )
         if kind == .program(.swift), !FileText.exists("\(project.shared)/Package.swift") {
