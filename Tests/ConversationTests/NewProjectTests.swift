@@ -46,7 +46,7 @@ struct NewProjectTextTests {
 
     @Test(arguments: ["bell", "Bell2", "a", "door_bell", String(repeating: "a", count: 50)])
     func `is a name`(name: String) {
-        #expect(NewProject.problem(of: name, isTaken: { _ in false }) == nil)
+        #expect(NewProject.problem(of: name) == nil)
     }
 
     @Test(
@@ -57,19 +57,36 @@ struct NewProjectTextTests {
         ] as [(String, String?)]
     )
     func `is no name`(name: String, near: String?) throws {
-        let problem = try #require(NewProject.problem(of: name, isTaken: { _ in false }))
+        let problem = try #require(NewProject.problem(of: name))
         #expect(problem.contains(NewProject.rule))
         #expect(problem.hasSuffix(near.map { "how about '\($0)'?" } ?? NewProject.rule), "\(problem)")
     }
 
-    @Test(arguments: ["volume", "default", "error", "bridge"])
-    func `what is taken is no name`(name: String) {
-        #expect(NewProject.problem(of: name) { $0 == "volume" }?.contains("is taken on this device") == true)
+    @Test(arguments: ["default", "error", "bridge", "login"])
+    func `what each device has is no name`(name: String) {
+        #expect(NewProject.problem(of: name)?.contains("is taken on each device") == true)
+    }
+
+    @Test(arguments: [
+        "bell:\n  value: {x: 1}", "\"bell\":\r\nother: {}\r\n", "# bells\n'bell' : {}", "---\n  a: {}\n  bell: {}\n",
+        "{a: {}, bell: {}}", "\u{FEFF}bell: {}",
+    ])
+    func `a name in a file of mappings is seen`(text: String) throws {
+        #expect(NewProject.names(in: text).contains("bell"))
+        let problem = project(.page).problem(of: "bell: {}\nbellSays: {}\n", besides: text, in: "/m/x.yaml")
+        #expect(problem?.contains("'bell' is taken on this device: bell is in /m/x.yaml") == true)
+    }
+
+    @Test(arguments: ["", "# bell: 1\n", "a:\n  bell: 1\n", "a: {help: 'x', bell: 2}\n", "bells: {}\n"])
+    func `what is no name of a mapping is not`(text: String) {
+        #expect(project(.page).problem(of: "bell: {}\n", besides: text, in: "/m/x.yaml") == nil)
     }
 
     @Test func `the line for the device is one for a shell`() {
         let line = project(.page).installing(in: "/home/ann b/.config/quickconnect", sudo: "")
-        #expect(line.hasPrefix("install -Dm644 -t '/home/ann b/.config/quickconnect/mappings' bell/bell.yaml && "))
+        let mapping = "'/home/ann b/.config/quickconnect/mappings/bell.yaml'"
+        let reload = "{ quickconnect call reload || { rm \(mapping); false; }; }"
+        #expect(line.hasPrefix("install -Dm644 bell/bell.yaml \(mapping) && \(reload) && "), "\(line)")
         let kiosk = project(.kiosk).installing(in: "/etc/quickconnect", sudo: "sudo ")
         #expect(kiosk.hasSuffix(" && sudo quickconnect setup kiosk /etc/quickconnect/kiosk/bell"))
     }
@@ -208,12 +225,40 @@ struct NewProjectTests {
         #expect(names.isEmpty)
     }
 
-    @Test func `a file of the owner's is not replaced by the second line`() async throws {
-        let installs = try await make("script bell").installs.split(separator: " && ")[0]
-        #expect(try await type("\(installs) && mv bell other").exit == .status(0))
+    @Test(arguments: [
+        ("script", "mappings/bell.yaml"), ("script", "scripts/bell.js"), ("page", "pages/bell/index.html"),
+        ("kiosk", "settings.d/kiosk.yaml"), ("kiosk", "kiosk/bell/x"),
+    ])
+    func `a file of the owner's is not replaced by the second line`(kind: String, file: String) async throws {
+        #expect(try await type("install -D /dev/null ../config/\(file)").exit == .status(0))
+        let made = try await type("quickconnect new \(kind) bell")
+        let place = folder("config/\(file.split(separator: "/").prefix(2).joined(separator: "/"))")
+        #expect(made.exit == .status(2) && made.errors.contains("\(place) is there"), "\(made.errors)")
+        #expect(names.isEmpty)
+    }
+
+    @Test func `no name of its mapping is one of the device's`() async throws {
+        try FileManager.default.createDirectory(atPath: folder("config/mappings"), withIntermediateDirectories: true)
+        try folder.write("\"bellCount\" : {value: {type: integer}}\n", to: "config/mappings/mine.yaml")
         let made = try await type("quickconnect new script bell")
-        #expect(made.exit == .status(2) && made.errors.contains("'bell' is taken"), "\(made.errors)")
-        #expect(names == ["other"])
+        let says = "bellCount is in \(folder("config"))/mappings/mine.yaml"
+        #expect(made.exit == .status(2) && made.errors.contains(says), "\(made.errors)")
+        #expect(try await type("quickconnect new page bell").exit == .status(0), "a page has no such name")
+    }
+
+    @Test func `what the daemon does not take is not left on the device`() async throws {
+        var test = self
+        test.variables["QUICKCONNECT_SOCKET"] = folder("socket")
+        test.variables["STATE_DIRECTORY"] = folder("state")
+        let daemon = try ChildProcess(Products.path("quickconnectd"), ["--simulate"], environment: test.variables)
+        try await eventually("the daemon listens") { (try? SocketClient(path: folder("socket"))) != nil }
+        let installs = try await test.make("script bell").installs
+        try folder.write("bell: {valu: {type: integer}}\n", to: "work/bell/bell.yaml")
+        let installed = try await test.type(installs)
+        #expect(installed.exit == .status(1) && installed.errors.contains("bell.yaml:1:8"), "\(installed.errors)")
+        #expect(!folder.exists("config/mappings/bell.yaml") && !folder.exists("config/scripts/bell.js"))
+        daemon.send(SIGTERM)
+        #expect(try await daemon.wait() == .status(0))
     }
 
     @Test func `no half of a folder is left`() async throws {

@@ -38,13 +38,17 @@ struct NewOptions: ParsableArguments {
     func make(_ kind: NewProject.Kind) throws {
         let folders = StandardFolders()
         let owner = Self.owner(folders)
-        let mappings = [folders.mappings[0], "\(owner.folder)/mappings"]
-        let problem = NewProject.problem(of: name) { name in mappings.contains { Self.isTaken(name, in: $0) } }
-        if let problem { throw ExitError(message: problem, status: ExitError.usageStatus) }
+        func refuse(_ problem: String?) throws(ExitError) {
+            if let problem { throw ExitError(message: problem, status: ExitError.usageStatus) }
+        }
+        try refuse(NewProject.problem(of: name))
+        guard let user = getpwuid(geteuid())?.pointee.pw_name else {
+            throw ExitError(message: "the user \(geteuid()) has no name here, and the rules of a mapping need one")
+        }
         let project = NewProject(
             kind: kind,
             name: name,
-            user: getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "root",
+            user: String(cString: user),
             shared: Folders.parent(of: folders.templates) ?? "/"
         )
         if kind == .program(.swift), !FileText.exists("\(project.shared)/Package.swift") {
@@ -54,7 +58,9 @@ struct NewOptions: ParsableArguments {
                 """
             throw ExitError(message: message)
         }
-        let files = try NewFolder(project, templates: folders.templates).make()
+        let folder = NewFolder(project, templates: folders.templates)
+        try refuse(Self.collision(of: project, try folder.mapping(), folders, owner.folder))
+        let files = try folder.make()
         say("\(name) is made: \(files.joined(separator: ", ")).")
         say("It works; this shows it, with simulated devices:")
         // The line is for a shell that finds the programs.
@@ -66,14 +72,29 @@ struct NewOptions: ParsableArguments {
         say("  \(project.installing(in: owner.folder, sudo: owner.sudo))")
     }
 
-    /// Whether a folder of mappings has a command of that name, whose entry begins a line, or such a file, in whose place the
-    /// new one would be read.
-    private static func isTaken(_ name: String, in folder: String) -> Bool {
-        (FileText.names(in: folder) ?? []).filter { $0.hasSuffix(".yaml") }.contains { file in
-            let text = try? FileText.read("\(folder)/\(file)", maximumBytes: 1 << 22).get()
-            return file == "\(name).yaml"
-                || text?.split(separator: "\n").contains { $0.hasPrefix("\(name):") } ?? false
+    /// What on the device the project would take the place of, as a sentence; nil if nothing.
+    /// - Parameter mapping: the text of its file of mappings.
+    private static func collision(
+        of project: NewProject,
+        _ mapping: String,
+        _ folders: StandardFolders,
+        _ owner: String
+    ) -> String? {
+        // A page or file of mappings of the name would also be read in place of a shipped one.
+        let shipped = ["\(folders.mappings[0])/\(project.name).yaml", "\(folders.shippedPages)/\(project.name)"]
+        let places = project.targets.map { "\(owner)/\($0)" } + shipped
+        if let path = places.first(where: { FileText.exists($0) || FileText.isLink($0) }) {
+            return project.problem(ofFile: path)
         }
+        for folder in [folders.mappings[0], "\(owner)/mappings"] {
+            for file in FileText.names(in: folder) ?? [] where file.hasSuffix(".yaml") {
+                let text = try? FileText.read("\(folder)/\(file)", maximumBytes: 1 << 22).get()
+                if let problem = project.problem(of: mapping, besides: text ?? "", in: "\(folder)/\(file)") {
+                    return problem
+                }
+            }
+        }
+        return nil
     }
 
     /// The folder of settings, mappings, scripts and pages of the daemon that is meant, the device's where it is installed; and

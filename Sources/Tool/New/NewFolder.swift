@@ -44,6 +44,9 @@ struct NewFolder {
 
     // MARK: What it consists of
 
+    /// The text of its file of mappings.
+    func mapping() throws(ExitError) -> String { try files().first { $0.path == "\(project.name).yaml" }?.text ?? "" }
+
     private typealias File = (path: String, text: String, isProgram: Bool)
 
     private func files() throws(ExitError) -> [File] {

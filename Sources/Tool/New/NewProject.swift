@@ -96,28 +96,47 @@ extension NewProject {
         }
     }
 
-    /// The line that puts it on this device.
+    /// What that line puts into the folder of the owner's settings, mappings, scripts and pages: paths in it.
+    var targets: [String] {
+        let mapping = "mappings/\(name).yaml"
+        return switch kind {
+        case .script: [mapping, "scripts/\(name).js"]
+        case .program: [mapping]
+        case .page: [mapping, "pages/\(name)"]
+        // One window has one file of settings: a key in two is a mistake.
+        case .kiosk: [mapping, Self.kioskSettings, "kiosk/\(name)"]
+        }
+    }
+
+    private static let kioskSettings = "settings.d/kiosk.yaml"
+
+    /// The line that puts it on this device. What the daemon refuses is removed again: with a mistake it would not start.
     /// - Parameters:
     ///   - folder: of the owner's settings, mappings, scripts and pages.
     ///   - sudo: what begins a command that changes something there, with a space behind it; empty where none is needed.
     func installing(in folder: String, sudo: String) -> String {
-        func install(_ files: String, _ target: String) -> String {
-            "\(sudo)install -Dm644 -t \("\(folder)/\(target)".shellWord) \(name)/\(files)"
+        let paths = targets.map { "\(folder)/\($0)".shellWord }
+        func install(_ file: String, _ path: String) -> String { "\(sudo)install -Dm644 \(name)/\(file) \(path)" }
+        func reload(_ read: ArraySlice<String>) -> String {
+            "{ \(sudo)quickconnect call reload || { \(sudo)rm \(read.joined(separator: " ")); false; }; }"
         }
-        let mapping = [install("\(name).yaml", "mappings")]
-        let reload = ["\(sudo)quickconnect call reload"]
+        func page(_ path: String) -> [String] {
+            // Where another user can read it, whatever the umask.
+            [
+                "\(sudo)install -d \(path)", "\(sudo)cp -rT \(name)/page \(path)",
+                "\(sudo)chmod -R u=rwX,go=rX \(path)",
+            ]
+        }
+        let mapping = install("\(name).yaml", paths[0])
         let steps =
             switch kind {
-            case .script: mapping + reload + [install("\(name).js", "scripts")]
-            case .program(.swift): mapping + reload + ["(cd \(name) && swift run)"]
-            case .program: mapping + reload + [start(in: "\(name)/")]
-            case .page: mapping + [install("page/*", "pages/\(name)")] + reload
+            case .script: [mapping, reload(paths[..<1]), install("\(name).js", paths[1])]
+            case .program(.swift): [mapping, reload(paths[..<1]), "(cd \(name) && swift run)"]
+            case .program: [mapping, reload(paths[..<1]), start(in: "\(name)/")]
+            case .page: [mapping, reload(paths[..<1])] + page(paths[1])
             case .kiosk:
-                // Where the window's user can read it, too.
-                mapping + [
-                    install("page/*", "kiosk/\(name)"),
-                    "\(sudo)install -Dm644 \(name)/kiosk.yaml \("\(folder)/settings.d/\(name).yaml".shellWord)",
-                ] + reload + ["\(sudo)quickconnect setup kiosk \("\(folder)/kiosk/\(name)".shellWord)"]
+                [mapping, install("kiosk.yaml", paths[1]), reload(paths[..<2])] + page(paths[2])
+                    + ["\(sudo)quickconnect setup kiosk \(paths[2])"]
             }
         return steps.joined(separator: " && ")
     }
@@ -132,16 +151,54 @@ extension NewProject {
     private static let reserved = ["default", "error", "bridge", "call", "login", "logout"]
 
     /// Why a text is no name, as a sentence; nil if it is one.
-    /// - Parameter isTaken: whether the device has a command or a file of mappings of that name.
-    static func problem(of name: String, isTaken: (String) -> Bool) -> String? {
+    static func problem(of name: String) -> String? {
         guard isValid(name) else {
             let near = legal(name).map { "; how about '\($0)'?" } ?? ""
             return "'\(name)' cannot be the name, which is also a command's: \(rule)\(near)"
         }
-        guard !isTaken(name), !reserved.contains(name) else {
-            return "'\(name)' is taken on this device: a command, a file of mappings or an address of pages has it"
+        guard !reserved.contains(name) else {
+            return "'\(name)' is taken on each device, by mappings or an address of pages: take another name"
         }
         return nil
+    }
+
+    /// What to say of a file or folder of the device whose place one of its own would take.
+    func problem(ofFile path: String) -> String {
+        guard !path.hasSuffix("/\(Self.kioskSettings)") else {
+            return """
+                \(path) is there, with the settings of the one window that a device has: to begin anew, remove it, or give \
+                it another end than .yaml
+                """
+        }
+        return "'\(name)' is taken on this device: \(path) is there; take another name"
+    }
+
+    /// What to say of a file of the device's mappings that has a name of its own mapping; nil if it has none.
+    func problem(of mapping: String, besides text: String, in path: String) -> String? {
+        let both = Self.names(in: mapping).intersection(Self.names(in: text))
+        return both.min().map { "'\(name)' is taken on this device: \($0) is in \(path); take another name" }
+    }
+
+    /// The names in a file of mappings: the keys that are not in an entry; in one that is written in braces, all keys.
+    static func names(in text: String) -> Set<String> {
+        let lines = text.split(whereSeparator: \.isNewline).filter { line in
+            let first = line.first { $0 != " " }
+            return first != nil && first != "#" && first != "%" && line.prefix(3) != "---"
+        }
+        guard let first = lines.first else { return [] }
+        func isInFront(_ character: Character) -> Bool { "\u{FEFF} \t\"'{".contains(character) }
+        let indent = first.prefix { $0 == " " }.count
+        let parts =
+            first.drop { $0 != "{" }.isEmpty || first.prefix { $0 != "{" }.contains(":")
+            ? lines.filter { $0.prefix { $0 == " " }.count == indent }
+            : lines.flatMap { $0.split { "{,".contains($0) } }
+        return Set(
+            parts.compactMap { part in
+                guard let end = part.firstIndex(of: ":") else { return nil }
+                let key = part[..<end].drop(while: isInFront)
+                return String(key.reversed().drop(while: isInFront).reversed())
+            }
+        )
     }
 
     private static func isValid(_ name: String) -> Bool {
