@@ -28,7 +28,7 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 # SwiftPM passes the traits in the order of a set. Without this, the order changes each time, and nearly all is built again.
-# The index, which editors make for themselves (SourceKit-LSP), would take a fifth of the compiler's time.
+# The index, which editors make for themselves (SourceKit-LSP), would take a good part of the compiler's time.
 # SDK: the Swift SDK of another machine (scripts/platform).
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --disable-index-store $(addprefix --swift-sdk ,$(SDK))
 PREFIX ?= /usr/local

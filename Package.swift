@@ -278,7 +278,11 @@ let package = Package(
         program("quickconnect-picker", "Sources/Session/", "\(client) \(flags) Concurrency CLinux"),
 
         // Tool: the command line.
-        program("quickconnect", "Sources/Tool", "\(client) \(flags) Actions CLinux CQREncode SyntaxChecking"),
+        program(
+            "quickconnect",
+            "Sources/Tool",
+            "\(client) \(flags) Actions Configuration CLinux CQREncode SyntaxChecking"
+        ),
 
         // C: system libraries, and the few lines that must be C. Without pkg-config where SwiftPM warns of its flags.
         library("CALSA", "libasound2-dev", pkgConfig: "alsa"),

@@ -47,6 +47,11 @@ package enum MappingFiles {
         return builder
     }
 
+    /// The names that a file of mappings with this text declares; none if it is not YAML.
+    package static func names(in text: String) -> Set<String> {
+        Set((try? YAMLParser.parse(text))?.mapping?.compactMap(\.key.text) ?? [])
+    }
+
     /// The files that ``load(_:)`` reads now.
     package static func paths(in folders: [Folder]) -> [String] {
         var (mistakes, builder) = ([ConfigurationMistake](), MappingTableBuilder())

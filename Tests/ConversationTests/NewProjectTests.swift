@@ -1,3 +1,4 @@
+import Configuration
 import Foundation
 import JSON
 import TestRig
@@ -72,7 +73,7 @@ struct NewProjectTextTests {
         "{a: {}, bell: {}}", "\u{FEFF}bell: {}",
     ])
     func `a name in a file of mappings is seen`(text: String) throws {
-        #expect(NewProject.names(in: text).contains("bell"))
+        #expect(MappingFiles.names(in: text).contains("bell"))
         let problem = project(.page).problem(of: "bell: {}\nbellSays: {}\n", besides: text, in: "/m/x.yaml")
         #expect(problem?.contains("'bell' is taken on this device: bell is in /m/x.yaml") == true)
     }

@@ -1,3 +1,4 @@
+import Configuration
 import JSON
 import Linux
 
@@ -175,30 +176,8 @@ extension NewProject {
 
     /// What to say of a file of the device's mappings that has a name of its own mapping; nil if it has none.
     func problem(of mapping: String, besides text: String, in path: String) -> String? {
-        let both = Self.names(in: mapping).intersection(Self.names(in: text))
+        let both = MappingFiles.names(in: mapping).intersection(MappingFiles.names(in: text))
         return both.min().map { "'\(name)' is taken on this device: \($0) is in \(path); take another name" }
-    }
-
-    /// The names in a file of mappings: the keys that are not in an entry; in one that is written in braces, all keys.
-    static func names(in text: String) -> Set<String> {
-        let lines = text.split(whereSeparator: \.isNewline).filter { line in
-            let first = line.first { $0 != " " }
-            return first != nil && first != "#" && first != "%" && line.prefix(3) != "---"
-        }
-        guard let first = lines.first else { return [] }
-        func isInFront(_ character: Character) -> Bool { "\u{FEFF} \t\"'{".contains(character) }
-        let indent = first.prefix { $0 == " " }.count
-        let parts =
-            first.drop { $0 != "{" }.isEmpty || first.prefix { $0 != "{" }.contains(":")
-            ? lines.filter { $0.prefix { $0 == " " }.count == indent }
-            : lines.flatMap { $0.split { "{,".contains($0) } }
-        return Set(
-            parts.compactMap { part in
-                guard let end = part.firstIndex(of: ":") else { return nil }
-                let key = part[..<end].drop(while: isInFront)
-                return String(key.reversed().drop(while: isInFront).reversed())
-            }
-        )
     }
 
     private static func isValid(_ name: String) -> Bool {

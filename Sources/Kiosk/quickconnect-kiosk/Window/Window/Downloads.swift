@@ -14,27 +14,27 @@ final class Downloads {
     private let folder: String
     private let daemon: DaemonHost
     private let isAllowed: Bool
-    private let isShown: (UnsafeMutablePointer<WebKitWebView>?) -> Bool
+    private let isUnseen: (UnsafeMutablePointer<WebKitWebView>) -> Bool
     private let report: (String) -> Void
     private var count = 0
     private var underWay = 0
 
     /// - Parameters:
     ///   - folder: the folder for incomplete files.
-    ///   - isShown: whether a view is the one that a person sees; the others download nothing.
+    ///   - isUnseen: whether a view has a page that nobody sees, which downloads nothing.
     ///   - report: shows a sentence to the person.
     init(
         _ context: UnsafeMutablePointer<WebKitWebContext>,
         folder: String,
         _ daemon: DaemonHost,
         isAllowed: Bool,
-        isShown: @escaping (UnsafeMutablePointer<WebKitWebView>?) -> Bool,
+        isUnseen: @escaping (UnsafeMutablePointer<WebKitWebView>) -> Bool,
         report: @escaping (String) -> Void
     ) {
         self.folder = folder
         self.daemon = daemon
         self.isAllowed = isAllowed
-        self.isShown = isShown
+        self.isUnseen = isUnseen
         self.report = report
         connect(context, "download-started") { [unowned self] parameters in
             if let download = parameters.raw(1) { begin(download) }
@@ -42,7 +42,7 @@ final class Downloads {
     }
 
     private func begin(_ download: UnsafeMutableRawPointer) {
-        guard isShown(webkit_download_get_web_view(cast(download))) else {
+        if let view = webkit_download_get_web_view(cast(download)), isUnseen(view) {
             return webkit_download_cancel(cast(download))
         }
         guard isAllowed else {

@@ -112,7 +112,7 @@ extension Kiosk {
         guard sheet.bridge.decide(navigation.address, log: { note($0) }) else {
             answer(false)
             if !isShown(sheet), sheet.view.generation == 0 {
-                isLost(sheet, "The page may not be shown.", "\(navigation.address) is none of 'origins'")
+                isLost(sheet, "The page may not be shown.", "\(navigation.address) may not be loaded")
             }
             return
         }

@@ -14,7 +14,7 @@ extension Kiosk {
             folder: "\(options.cacheFolder)/downloads",
             daemon,
             isAllowed: settings.allowsDownloads,
-            isShown: { [unowned self] view in view == page.view }
+            isUnseen: { [unowned self] view in view == fallback?.view || turns?.isHidden(view) ?? false }
         ) { [unowned self] sentence in
             note(sentence)
             message?.show(sentence)

@@ -113,9 +113,16 @@ final class PageTurns {
 
     /// The page that is shown is lost: the next one comes.
     func isShownLost() {
+        // It is about to be replaced.
+        guard !isRevealing else { return }
+        // A process that cannot even show nothing is not started again and again.
+        let time = order.shown == nil ? Self.patience : .zero
         order.shownFails(at: .now)
-        LoopSource.after(.zero) { [weak self] in self?.advance() }
+        LoopSource.after(time) { [weak self] in self?.advance() }
     }
+
+    /// Whether a view has the page that nobody sees yet.
+    func isHidden(_ view: UnsafeMutablePointer<WebKitWebView>) -> Bool { view == hidden?.view.view }
 
     /// Somebody does not want to wait until pages that failed are tried again.
     func tryAgain() {
