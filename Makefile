@@ -28,9 +28,11 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 # SwiftPM passes the traits in the order of a set. Without this, the order changes each time, and nearly all is built again.
-# The index, which editors make for themselves (SourceKit-LSP), would take a good part of the compiler's time.
+# The index, which editors make for themselves (SourceKit-LSP), and debugging information (DEBUGINFO=dwarf, for a debugger) would
+# take a third of the compiler's time.
 # SDK: the Swift SDK of another machine (scripts/platform).
-SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --disable-index-store $(addprefix --swift-sdk ,$(SDK))
+DEBUGINFO ?= none
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --disable-index-store -debug-info-format $(DEBUGINFO) $(addprefix --swift-sdk ,$(SDK))
 PREFIX ?= /usr/local
 DESTDIR ?=
 # Where systemd looks for units; it also looks below /usr/local.
@@ -278,6 +280,7 @@ model: deps
 # internal parsers.
 FUZZERS ?=
 fuzz-build: export FUZZ = yes
+fuzz-build: DEBUGINFO = dwarf
 fuzz-build: deps
 	for fuzzer in $(notdir $(wildcard Fuzz/Sources/Fuzz*[!r])); do \
 	  $(SWIFT_BUILD) --scratch-path .build-fuzz -c release --product $$fuzzer -Xswiftc -sanitize=fuzzer,address \
