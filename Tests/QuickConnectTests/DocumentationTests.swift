@@ -13,9 +13,9 @@ private func page(_ path: String) throws -> String {
 
 @Suite("The pages say what is true", .timeLimit(.minutes(5)))
 struct DocumentationTests {
-    @Test("Every rule of docs/stack.md is the name of a test, and every such test is a rule there")
+    @Test("Every rule of docs/history.md is the name of a test, and every such test is a rule there")
     func rules() throws {
-        let rules = try page("docs/stack.md").matches(of: /\n\d+\. \*\*([^*]+?)\.?\*\*/).map {
+        let rules = try page("docs/history.md").matches(of: /\n\d+\. \*\*([^*]+?)\.?\*\*/).map {
             $0.output.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
         var tests: [String] = []
@@ -28,9 +28,9 @@ struct DocumentationTests {
         #expect(rules.count == Set(rules).count)
     }
 
-    @Test("The rules of docs/stack.md are numbered in their order")
+    @Test("The rules of docs/history.md are numbered in their order")
     func numbers() throws {
-        let numbers = try page("docs/stack.md").matches(of: /\n(\d+)\. \*/).compactMap { Int($0.output.1) }
+        let numbers = try page("docs/history.md").matches(of: /\n(\d+)\. \*/).compactMap { Int($0.output.1) }
         #expect(numbers == Array(1...max(1, numbers.count)))
     }
 

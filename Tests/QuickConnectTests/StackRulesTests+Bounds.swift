@@ -7,7 +7,7 @@ import Testing
 extension StackRulesTests {
     // MARK: Names, bounds, and what is handed on
 
-    @Test("A ValCO may hand on what it made, and the command objects behind it find it")
+    @Test("What a ValCO hands on is found by its type")
     func handedOn() async throws {
         struct Wish: Sendable, Equatable { var level: Int }
         struct Other: Sendable {}
@@ -57,7 +57,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A ValCO may end the stack without an error, and then the reply is null")
+    @Test("A ValCO may end the stack, with null")
     func validationEnds() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -77,7 +77,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A BCO's result may name the command of its reply; of several the last one's counts")
+    @Test("A BCO may name the reply's command, the last one counts")
     func resultUnderCommand() async throws {
         try await withDaemon({ mappings in
             mappings.map("a", .bco { _ in .result(.value(1), under: "shown") })
@@ -92,7 +92,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler's own name in its answer renames nothing, another one names the reply's command, also of a BCO")
+    @Test("A handler's own name in its answer renames nothing, another does")
     func handlerNames() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
@@ -122,7 +122,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler's answer that is too long, too deep or no JSON fails its caller at once, and is not answered")
+    @Test("A handler's unreadable answer fails its caller at once")
     func unreadableAnswers() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
@@ -157,7 +157,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A connection may register so many handlers: one more is overloaded, until it takes one back")
+    @Test("A handler over the connection's limit is overloaded")
     func handlersOfOneConnection() async throws {
         var limits = Limits()
         limits.handlersPerConnection = 3
@@ -183,7 +183,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A connection may subscribe to so many events: one more is overloaded, until it unsubscribes")
+    @Test("A subscription over the connection's limit is overloaded")
     func subscriptionsOfOneConnection() async throws {
         var limits = Limits()
         limits.subscriptionsPerConnection = 3
@@ -211,7 +211,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A command's name of more than 128 bytes is cut in errors")
+    @Test("A command's long name is cut in errors")
     func longNames() async throws {
         try await withDaemon({ $0.mapShipped() }) { daemon in
             let client = daemon.connect()
@@ -242,7 +242,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Names of commands, handlers and events are the same only byte for byte")
+    @Test("Names are the same only byte for byte, on a socket's list too")
     func byteNames() async throws {
         let (one, two) = ("n\u{E9}", "ne\u{301}")
         try await withDaemon({ mappings in
@@ -287,7 +287,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("cancel compares ids by their bytes too")
+    @Test("cancel compares ids by their bytes")
     func byteIds() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
@@ -303,9 +303,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test(
-        "On a socket with a list of its own every other command is denied, to root too, and none is found by its name"
-    )
+    @Test("A socket's list denies and hides all other commands, from root too")
     func socketRule() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in

@@ -6,7 +6,7 @@ import Testing
 extension StackRulesTests {
     // MARK: How a call and a connection end
 
-    @Test("When the connection is gone its waiting calls are cancelled")
+    @Test("A closed connection's waiting calls are cancelled")
     func connectionGone() async throws {
         let ended = Promise<Void>()
         try await withDaemon({ mappings in
@@ -31,7 +31,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("At the end of input the connection finishes at once where no call waits")
+    @Test("At the end of input an idle connection finishes at once")
     func endOfInputAtOnce() async throws {
         try await withDaemon({ $0.map("ping") }) { daemon in
             let client = daemon.connect()
@@ -41,7 +41,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("At the end of input calls under way still get their replies; then, exactly then, the connection finishes")
+    @Test("At the end of input calls under way are answered first")
     func endOfInput() async throws {
         let doors = (0..<20).map { _ in Promise<BusinessOutcome>() }
         try await withDaemon({ mappings in
@@ -59,7 +59,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("When the daemon stops, a call that would wait, and one that still waits, is cancelled")
+    @Test("A daemon that stops cancels calls that wait or would")
     func daemonStops() async throws {
         var mappings = TestMappings()
         mappings.map("a", .waits(for: Promise<BusinessOutcome>()))
@@ -91,7 +91,7 @@ extension StackRulesTests {
         #expect(replies.allSatisfy { $0.contains(#""code":"cancelled""#) })
     }
 
-    @Test("A call gets exactly one final reply, whichever comes first: its value, its deadline, cancel or the end")
+    @Test("A call gets one final reply, whichever comes first")
     func exactlyOneReply() async throws {
         let repetitions = 2000
         let doors = (0..<repetitions).map { _ in Promise<BusinessOutcome>() }
@@ -124,7 +124,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An interruption in the middle of running command objects lets the reply out before the connection finishes")
+    @Test("A connection interrupted while objects run replies before it finishes")
     func interruptedBeforeFinish() async throws {
         try await withDaemon({ mappings in
             mappings.map(

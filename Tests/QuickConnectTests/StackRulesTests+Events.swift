@@ -20,7 +20,7 @@ struct TestSource: EventSource {
 extension StackRulesTests {
     // MARK: Events
 
-    @Test("An event is a line without id, in the form in which its subscriber subscribed")
+    @Test("An event is a line without id, in its subscription's form")
     func eventForms() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
@@ -40,7 +40,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A sensor runs exactly from its first subscriber to its last one")
+    @Test("A sensor runs from its first subscriber to its last")
     func sourceRuns() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
@@ -62,7 +62,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("subscribe subscribes to all the names or, where one cannot be, to none")
+    @Test("subscribe takes all the names or none")
     func subscribeAllOrNone() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
@@ -84,7 +84,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("post sends to the subscribers of that name, and never under a device's event name")
+    @Test("post reaches a name's subscribers, never under a device's event name")
     func post() async throws {
         try await withDaemon({ $0.mapShipped() }) { daemon in
             let (one, two, three) = (daemon.connect(), daemon.connect(), daemon.connect())
@@ -105,7 +105,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Posts of one client reach a subscriber in their order")
+    @Test("Posts of one client arrive in their order")
     func postOrder() async throws {
         try await withDaemon({ $0.mapShipped() }) { daemon in
             let (reader, writer) = (daemon.connect(), daemon.connect())
@@ -115,7 +115,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A connection that is gone subscribes to nothing and registers nothing, however late its call goes on")
+    @Test("A closed connection subscribes to nothing and registers nothing, however late")
     func goneForGood() async throws {
         let accel = TestSource(name: "accel")
         let door = Door()

@@ -22,7 +22,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler gets the call with the data as a bridge caller sent it, or the parameters of a URL caller")
+    @Test("A handler gets a bridge caller's data or a URL caller's parameters")
     func handlerCall() async throws {
         try await withHandler({ $0.map("lamp", .bco { _ in .result("on") }, .script("brighten", .business)) }) {
             daemon,
@@ -50,7 +50,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("In the view phase a handler's answer is the reply, null is none, and handlerName names its command")
+    @Test("In the view phase a handler's answer is the reply, null is none")
     func handlerInView() async throws {
         try await withHandler({
             $0.map("lamp", .bco { _ in .result("result") }, .script("brighten", .view))
@@ -77,7 +77,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler's answer with end ends the stack, in each phase")
+    @Test("A handler's end ends the stack, in each phase")
     func handlerEnds() async throws {
         let journal = Journal()
         try await withHandler({ mappings in
@@ -109,7 +109,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler's error in the validation phase is invalid, with the field that it names")
+    @Test("In validation a handler's error is invalid, with its field")
     func handlerRefuses() async throws {
         try await withHandler({ $0.map("lamp", .script("brighten", .validation)) }) { daemon, handler in
             let client = daemon.connect()
@@ -128,7 +128,7 @@ extension StackRulesTests {
     }
 
     @Test(
-        "A handler's error in another phase keeps a code of ours, and is scriptFailed otherwise",
+        "Elsewhere a handler's error keeps a known code, or is scriptFailed",
         arguments: [
             (#"{"code":"busy","message":"m"}"#, "busy", "m", ""),
             (#"{"code":"nonsense","message":"m"}"#, "scriptFailed", "m", ""),
@@ -152,7 +152,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler in the error phase gets the error, and cannot change it")
+    @Test("In the error phase a handler sees the error, and cannot change it")
     func handlerInErrorPhase() async throws {
         try await withHandler({ mappings in
             mappings.map(
@@ -178,7 +178,7 @@ extension StackRulesTests {
     }
 
     @Test(
-        "A handler that nobody has registered is unavailable; where a service alone may answer, the error names it",
+        "An unregistered handler is unavailable, with the service that alone may answer",
         arguments: [
             (only: false, "no client has registered the handler 'other'\""),
             (
@@ -200,7 +200,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler of a caller that the configuration names is a command of its own, where no mapping has its name")
+    @Test("An allowed caller's handler is a command, where no mapping has its name")
     func freeStandingHandler() async throws {
         let place = SourceLocation(file: "quickconnectd.yaml", line: 1, column: 1)
         let rule = AllowRule(userNames: ["alice"], groupNames: [], users: [1000], groups: [], location: place)
@@ -236,7 +236,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A handler's name that another connection holds is busy, until that takes it back or closes")
+    @Test("A handler's name that another connection holds is busy")
     func busyHandler() async throws {
         try await withHandler({ _ in }) { daemon, handler in
             let other = daemon.connect()
@@ -263,7 +263,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("When a handler's connection closes with calls under way, these get scriptFailed, later ones unavailable")
+    @Test("When a handler's connection closes its calls get scriptFailed, later ones unavailable")
     func handlerCloses() async throws {
         try await withHandler({ $0.map("lamp", .script("brighten", .business)) }) { daemon, handler in
             let client = daemon.connect()
@@ -276,7 +276,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A client that has ended its input can answer for no handler: it has none any more")
+    @Test("A client that has ended its input has no handler")
     func handlerEndsInput() async throws {
         try await withHandler({ $0.map("lamp", .script("brighten", .business)) }) { daemon, handler in
             let client = daemon.connect()
@@ -290,7 +290,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Answers that nobody waits for are dropped and counted, and never answered")
+    @Test("Answers that nobody awaits are dropped and counted, not answered")
     func droppedAnswers() async throws {
         try await withHandler({ $0.map("lamp", .script("brighten", .business)) }) { daemon, handler in
             let (client, stranger) = (daemon.connect(), daemon.connect())
@@ -329,7 +329,7 @@ extension StackRulesTests {
         #expect(handler.lines.unread == [])
     }
 
-    @Test("A handler's own calls have the handler's rights, not its caller's")
+    @Test("A handler calls with its own rights, not its caller's")
     func handlerRights() async throws {
         try await withHandler({ mappings in
             mappings.map("lamp", .script("brighten", .business))

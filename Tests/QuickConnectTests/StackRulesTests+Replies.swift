@@ -5,7 +5,7 @@ import Testing
 extension StackRulesTests {
     // MARK: The reply
 
-    @Test("The first reply of a VCO is the final one, further ones go out without id")
+    @Test("The first reply of a VCO is final, others have no id")
     func firstReplyIsFinal() async throws {
         try await withDaemon({ mappings in
             mappings.map(
@@ -28,7 +28,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Where no VCO replies, the last BCO's result is the reply, under the call's own command")
+    @Test("Without a VCO's reply it is the last BCO's result")
     func lastResult() async throws {
         try await withDaemon({ mappings in
             mappings.map("a", .bco { _ in .result(1) }, .bco { _ in .result(2) }, .vco { _ in .proceed })
@@ -39,7 +39,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Where there is no result either, the reply is null")
+    @Test("Without a result either it is null")
     func nullReply() async throws {
         try await withDaemon({ $0.map("a", .bco { _ in .proceed }) }) { daemon in
             let client = daemon.connect()
@@ -48,7 +48,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A call without id gets what its VCOs send and any error, and else nothing")
+    @Test("A call without id gets its VCOs' replies and errors alone")
     func withoutId() async throws {
         try await withDaemon({ mappings in
             mappings.map("silent", .bco { _ in .result(1) })
@@ -66,7 +66,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A reply under another command names it, in either form")
+    @Test("A reply under another command names it")
     func otherCommand() async throws {
         try await withDaemon({ $0.map("loc", .vco { _ in .reply([51.5007, -0.1246], under: "showLoc") }) }) { daemon in
             let client = daemon.connect()
@@ -80,7 +80,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An error behind a reply goes out without id: a call with an id gets exactly one")
+    @Test("An error behind a reply has no id")
     func errorBehindReply() async throws {
         try await withDaemon({ mappings in
             mappings.map(
@@ -98,7 +98,7 @@ extension StackRulesTests {
 
     // MARK: Errors
 
-    @Test("default's ECOs, then the command's, see the error before the caller gets it")
+    @Test("ECOs see errors before the caller, default's first")
     func errorPhase() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -126,7 +126,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("default's ECOs see unknown commands, refused callers and bad parameters too")
+    @Test("default's ECOs also see unknown commands, refusals and bad parameters")
     func errorPhaseOfAll() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -148,7 +148,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An ECO that fails is passed over: the caller gets the first error")
+    @Test("A failing ECO is passed over, the first error counts")
     func failingErrorPhase() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -188,7 +188,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("The daemon's log and explain see each failure, before the caller gets it")
+    @Test("Log and explain see failures before the caller")
     func observer() async throws {
         let failures = FailureJournal()
         try await withDaemon(

@@ -6,7 +6,7 @@ import Testing
 extension StackRulesTests {
     // MARK: Waiting
 
-    @Test("A call that waits does not hold up those behind it, and answers when it is done")
+    @Test("A call that waits delays no other")
     func waitingHoldsNobodyUp() async throws {
         let fix = Promise<BusinessOutcome>()
         try await withDaemon({ mappings in
@@ -22,7 +22,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("The calls of a connection start in the order sent, those that wait too")
+    @Test("A connection's calls start in the order sent")
     func startOrder() async throws {
         let journal = Journal()
         let door = Promise<BusinessOutcome>()
@@ -50,7 +50,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("Behind a wait the stack goes on where it stood, and may wait again, in any phase")
+    @Test("The stack may wait in any phase, and again")
     func goesOn() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -72,7 +72,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A call that is not done in its command's time, or else in default's, gets timeout")
+    @Test("A call over its command's time, or else default's, gets timeout")
     func timeout() async throws {
         try await withDaemon({ mappings in
             mappings.map("default", timeout: .milliseconds(5))
@@ -92,7 +92,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("cancel ends the connection's waiting calls with that id, all of them, and nobody else's")
+    @Test("cancel ends its connection's waiting calls with that id")
     func cancel() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
@@ -117,7 +117,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An operation that does not heed its cancellation holds up nobody, and what it gives later is dropped")
+    @Test("What ignores its cancellation delays nobody, and its result is dropped")
     func deafOperation() async throws {
         let door = Door()
         try await withDaemon({ mappings in
@@ -140,7 +140,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An interruption while command objects run ends the call at its next wait")
+    @Test("A call interrupted while it runs ends at its next wait")
     func interruptedWhileRunning() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -165,7 +165,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A call that fails because it was interrupted does not wait for its ECOs, which still see the error")
+    @Test("An interrupted call's ECOs see the error, and are not awaited")
     func interruptedErrorPhase() async throws {
         let (journal, door, done) = (Journal(), Door(), Promise<Void>())
         try await withDaemon({ mappings in
@@ -195,7 +195,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An ECO that waits is awaited before the caller gets the error, but no longer than the call's time")
+    @Test("An ECO that waits is awaited within the call's time")
     func waitingErrorPhase() async throws {
         let told = Promise<ErrorOutcome>()
         try await withDaemon({ mappings in
@@ -219,7 +219,7 @@ extension StackRulesTests {
         }
     }
 
-    @Test("At the limit of waiting calls one more is overloaded, while calls that need not wait still run")
+    @Test("At the limit of waiting calls one more is overloaded, others run")
     func overloaded() async throws {
         var limits = Limits()
         limits.callsPerConnection = 3

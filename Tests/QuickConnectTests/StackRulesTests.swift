@@ -2,12 +2,12 @@ import JSON
 import QuickConnect
 import Testing
 
-/// The rules of docs/stack.md, one test a rule, in its order.
+/// The rules of docs/history.md, one test a rule, in its order.
 @Suite("The rules of a stack", .timeLimit(.minutes(5)))
 struct StackRulesTests {
     // MARK: The start
 
-    @Test("An unknown command is answered unknownCommand, with the nearest names")
+    @Test("An unknown command is unknownCommand, with the nearest names")
     func unknownCommand() async throws {
         try await withDaemon({ $0.map("playSound") }) { daemon in
             let client = daemon.connect()
@@ -21,7 +21,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("A caller that the rule does not name is denied, with the rule and the line that would allow it")
+    @Test("A denied caller is told the rule, and the line that allows it")
     func denied() async throws {
         let journal = Journal()
         try await withDaemon({
@@ -41,7 +41,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("Root and the daemon's own user may run everything", arguments: [0, TestDaemon.uid])
+    @Test("Root and the daemon's user may run everything", arguments: [0, TestDaemon.uid])
     func privileged(uid: UInt32) async throws {
         try await withDaemon({ $0.map("rec", users: []) }) { daemon in
             let client = daemon.connect(uid: uid)
@@ -50,7 +50,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("Parameters that do not fit are invalid before any command object runs")
+    @Test("Bad parameters are invalid, all at once, before anything runs")
     func parametersFirst() async throws {
         let journal = Journal()
         try await withDaemon({
@@ -68,7 +68,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("Permission is asked before the parameters are looked at")
+    @Test("Permission is asked before parameters are looked at")
     func permissionFirst() async throws {
         try await withDaemon({ $0.map("a", parameters: [], users: []) }) { daemon in
             let client = daemon.connect()
@@ -77,7 +77,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("Declared parameters reach the command objects in their places, defaults filled in")
+    @Test("Declared parameters come in their places, defaults filled in")
     func declaredArguments() async throws {
         var loops = Parameter("loops", .integer)
         loops.isOptional = true
@@ -101,7 +101,7 @@ struct StackRulesTests {
 
     // MARK: The phases
 
-    @Test("ValCOs, BCOs and VCOs run in this order, those of a phase from left to right")
+    @Test("ValCOs, then BCOs, then VCOs run, from left to right")
     func phaseOrder() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -124,7 +124,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("default's command objects run before the command's own, phase by phase")
+    @Test("In each phase default's command objects run first")
     func defaultFirst() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -185,7 +185,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("A BCO sees the parameters as they were and the results of the BCOs before it")
+    @Test("A BCO sees the parameters unchanged, and the results before it")
     func results() async throws {
         try await withDaemon({ mappings in
             mappings.map(
@@ -201,7 +201,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("A BCO may end the stack with a result: no BCO behind it and no VCO runs")
+    @Test("A BCO may end the stack before the view, with a result")
     func businessEnds() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -219,7 +219,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("A BCO that fails ends the call with its error: no VCO runs")
+    @Test("A BCO that fails ends the call with its error")
     func businessFails() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
@@ -256,7 +256,7 @@ struct StackRulesTests {
         }
     }
 
-    @Test("A VCO may end the VCOs behind it, with a reply or without")
+    @Test("A VCO may end the VCOs behind it, with or without a reply")
     func viewEnds() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in

@@ -1,4 +1,4 @@
-/// One call on its way through the command objects of its command: the rules of docs/stack.md as a value.
+/// One call on its way through the command objects of its command: the rules of docs/history.md as a value.
 ///
 /// It does no I/O: its driver sends the replies that it returns and waits for what it names.
 struct Stack: ~Copyable, Sendable {

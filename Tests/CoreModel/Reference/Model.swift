@@ -1,6 +1,6 @@
 import QuickConnect
 
-/// What a daemon should do, in the plainest way: lists, looked through each time. The rules are those of docs/stack.md.
+/// What a daemon should do, in the plainest way: lists, looked through each time. The rules are those of docs/history.md.
 struct Model {
     struct Handler {
         var name: String
