@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device catalogue: the handlers of the book's page under their original names, one for each button.
-import { $, bytes, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import { $, bytes, calls, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 import './declared.js'
+import { showLines } from './lines.js'
 import { showSimulation } from './simulation.js'
 import { makeTrack } from './track.js'
 
@@ -20,7 +21,7 @@ async function showSounds() {
 	if (!sounds) return
 	$('sounds').replaceChildren(...sounds.map(({ number, name }) => {
 		const button = make('button', { type: 'button' }, name.replace(/\.[^.]*$/, ''))
-		onPress(button, () => makeCall('playSound', number))
+		onPress(button, () => makeCall('playSound', number), () => ['playSound', number])
 		return button
 	}))
 }
@@ -32,7 +33,8 @@ function showVolume({ volume, muted }) {
 }
 
 let isSliding = false
-const muteVolume = async () => showVolume(await makeCall('volume', $('mute').getAttribute('aria-pressed') === 'true' ? 'unmute' : 'mute'))
+const otherVolume = () => $('mute').getAttribute('aria-pressed') === 'true' ? 'unmute' : 'mute'
+const muteVolume = async () => showVolume(await makeCall('volume', otherVolume()))
 const setVolume = soon(() => {
 	device.call('volume', Number($('volume').value)).then(showVolume, error => tell(placeOf($('volume')), error))
 }, 40)
@@ -123,15 +125,15 @@ const showMedia = soon(async () => {
 
 function file({ name, seconds, bytes: count, owner }) {
 	const facts = [seconds === null ? undefined : clock(seconds), bytes(count), owner && owner.user].filter(Boolean).join(' · ')
-	const button = (text, label, work, kind) => {
-		const each = make('button', { type: 'button', class: 'plain' + (kind || ''), 'aria-label': `${label} ${name}`, 'data-file': text + name }, text)
-		onPress(each, work)
+	const button = (text, label, work, call, kind = '') => {
+		const each = make('button', { type: 'button', class: 'plain' + kind, 'aria-label': `${label} ${name}`, 'data-file': text + name }, text)
+		onPress(each, work, call)
 		return each
 	}
 	return make('li', {}, make('div', {}, name, make('small', {}, facts)), make('div', { class: 'row' },
-		button('Play', 'Play', () => makeCall('play', [name, 'start'])),
+		button('Play', 'Play', () => makeCall('play', [name, 'start']), () => ['play', name, 'start']),
 		button('Save', 'Save', () => download(name)),
-		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), ' danger')))
+		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), () => ['media', 'remove', name], ' danger')))
 }
 
 const piece = 384 << 10 // A multiple of 3, so that the Base64 pieces can be joined.
@@ -292,7 +294,18 @@ const handlers = {
 	displayLocationVCF, displayAccelerationVCF, displayPickerSelectionVCF,
 }
 Object.assign(window, handlers)
-for (const button of document.querySelectorAll('[data-run]')) onPress(button, handlers[button.dataset.run])
+/** What they call; the others change only this page. */
+const called = {
+	vibrateDevice: () => ['playSound', -1], playSound: () => ['playSound', 0], stopAll: () => ['stop'], muteVolume: () => ['volume', otherVolume()],
+	startRecording: () => ['rec', nameOfFile(), 'start'], stopRecording: () => ['rec', recording || nameOfFile(), 'stop'],
+	playRecording: () => ['play', nameOfFile(), 'start'], terminatePlaying: () => ['play', playing || nameOfFile(), 'stop'],
+	getGPSLocation: () => ['loc'], followLocation: () => 'location', watchMotion: () => 'accel',
+	showDateSelector: () => ['showDate', 'DateTime'], showDayPicker: () => ['showDate', 'Date'], showTimePicker: () => ['showDate', 'Time'],
+	findNearby: () => ['nearby', { timeout: 3000 }], logMessage: () => ['logMessage', $('message').value],
+}
+for (const button of document.querySelectorAll('[data-run]')) onPress(button, handlers[button.dataset.run], called[button.dataset.run])
+calls.set($('volume'), () => ['volume', Number($('volume').value)])
+showLines($('lines'), document.querySelectorAll('.card'))
 
 mapCommandToVCF('showLoc', displayLocationVCF)
 mapCommandToVCF('showPickResults', displayPickerSelectionVCF)

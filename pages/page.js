@@ -7,8 +7,12 @@ export const device = window.quickconnect
 /** An address relative to this file: only the browser knows the path under which a proxy shows it. */
 const at = address => new URL(address, import.meta.url).href
 
-/** Runs `work` for a button: shows that the button is busy, and shows errors in `.says` of its card. */
-export function onPress(button, work) {
+/** What buttons and sliders call: element → function that gives `['playSound', 0]`, or the name of the event that they hear. */
+export const calls = new WeakMap()
+
+/** Runs `work` for a button: shows that the button is busy, and shows errors in `.says` of its card. `call`: what it calls (`calls`). */
+export function onPress(button, work, call) {
+	if (call) calls.set(button, call)
 	button.addEventListener('click', async event => {
 		if (button.getAttribute('aria-busy') === 'true') return
 		const says = placeOf(button)

@@ -1,7 +1,9 @@
 """What a person does with the pages, in a real browser, against a daemon with simulated devices. Each test is a function of
 (stage), and its docstring's first line is its title."""
 import json
+import os
 import re
+import shutil
 import subprocess
 import time
 from urllib.parse import quote
@@ -160,6 +162,55 @@ def volume(stage):
     stage.rig.call("volume", 100)
     browser.wait_text("#volume-text", "100 %")
     browser.wait("document.getElementById('volume').value === '100'")
+
+
+def lines(stage):
+    """Catalogue: each button's line for a shell, a script and curl does what the button does"""
+    stage.open("")
+    browser, rig = stage.browser, stage.rig
+    browser.wait("document.querySelectorAll('#sounds button').length === 9")
+    browser.run("const file = document.getElementById('file'); file.value = \"ann's & bob's.wav\"; return null")
+    environment = {**os.environ, "PATH": f"{rig.programs}:{os.environ['PATH']}", "QUICKCONNECT_SOCKET": str(rig.socket), "TOKEN": stage.token("ann", "editors")}
+
+    def choose(form):
+        browser.run(f"const all = document.getElementById('lines'); all.value = '{form}'; all.dispatchEvent(new Event('change')); return null")
+        return browser.value("Object.fromEntries([...document.querySelectorAll('.lines li')].map(each => [each.querySelector('small').textContent, "
+                             "each.querySelector('code').textContent]))")
+
+    def do(line):
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=30, env=environment)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+        return done.stdout
+
+    def recorded():
+        return any(each["name"] == "ann's & bob's.wav" for each in rig.call("media"))
+
+    for form in ("shell", "curl") if shutil.which("curl") else ("shell",):
+        found = choose(form)
+        do(found["Volume"].replace("100", "40"))
+        assert rig.call("volume")["volume"] == 40, found
+        do(found["Sound"])
+        do(found["Stop all"])
+        do(found["Record"])
+        wait_until(lambda: rig.call("state")["recording"], "the recording")
+        do(found["Stop recording"])
+        wait_until(recorded, "the recorded file")
+        do(found["Switch on lamp"])
+        assert rig.call("lamp") is True
+        rig.call("lamp", False)
+        rig.call("volume", 100)
+        # As the page shows it now: what another has recorded is a line, too.
+        wait_until(lambda: "Remove ann's & bob's.wav" in choose(form), "the file's line")
+        do(choose(form)["Remove ann's & bob's.wav"])
+        wait_until(lambda: not recorded(), "that the file is gone")
+    found = choose("script")
+    assert found["Follow"] == "quickconnect.on('location', value => console.log(value))", found
+    browser.run("return " + found["Record"] + ".then(() => null)")
+    wait_until(lambda: rig.call("state")["recording"], "the recording")
+    browser.run("return " + found["Stop recording"] + ".then(() => null)")
+    wait_until(recorded, "the recorded file")
+    rig.call("media", "remove", "ann's & bob's.wav")
+    assert "«" not in json.dumps(choose("shell")) and not choose(""), "no line is left"
 
 
 def recording(stage):
@@ -1394,7 +1445,7 @@ def pictures(stage):
 
 
 ALL = [
-    log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, media_by_address, location, motion, simulation, pickers, nearby_and_journal, refusal,
+    log_in, open_by_code, logged_out_elsewhere, sounds, volume, lines, recording, upload, media_by_address, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
     procedures, procedure_plots, documented_plot, procedure_mistakes, procedure_stopped, procedures_closed, state, events_and_schedules, hardware, two_pages, left_pages, hanging_page, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
