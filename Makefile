@@ -292,6 +292,7 @@ lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources templates
 	scripts/figures --check
 	Tests/Docs/links
+	@for page in pages/*.js; do grep -qE "share/quickconnect/pages/($${page##*/}|$$(basename $$page .js)\.\*)$$" debian/*.install || { echo "no package has $$page"; exit 1; }; done
 	sounds/generate --check
 	tracks/generate-motion --check
 	mandoc -T lint -W warning man/*.[1578]
