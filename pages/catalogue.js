@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device catalogue: the handlers of the book's page under their original names, one for each button.
-import { $, bytes, calls, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import { $, bytes, calls, clock, device, listen, make, onCall, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 import './declared.js'
 import { showLines } from './lines.js'
 import { showSimulation } from './simulation.js'
@@ -10,18 +10,12 @@ const { makeCall, mapCommandToVCF } = window
 
 // Sound and vibration
 
-// −1 means: vibrate.
-const vibrateDevice = () => makeCall('playSound', -1)
-// 0 is the laser.
-const playSound = () => makeCall('playSound', 0)
-const stopAll = () => makeCall('stop')
-
 async function showSounds() {
 	const sounds = await device.call('sounds').catch(error => void tell(placeOf($('sounds')), error))
 	if (!sounds) return
 	$('sounds').replaceChildren(...sounds.map(({ number, name }) => {
 		const button = make('button', { type: 'button' }, name.replace(/\.[^.]*$/, ''))
-		onPress(button, () => makeCall('playSound', number), () => ['playSound', number])
+		onCall(button, () => ['playSound', number])
 		return button
 	}))
 }
@@ -33,8 +27,6 @@ function showVolume({ volume, muted }) {
 }
 
 let isSliding = false
-const otherVolume = () => $('mute').getAttribute('aria-pressed') === 'true' ? 'unmute' : 'mute'
-const muteVolume = async () => showVolume(await makeCall('volume', otherVolume()))
 const setVolume = soon(() => {
 	device.call('volume', Number($('volume').value)).then(showVolume, error => tell(placeOf($('volume')), error))
 }, 40)
@@ -54,18 +46,6 @@ async function beginVolume() {
 // Recording
 
 const nameOfFile = () => $('file').value.trim() || 'recordedFile.wav'
-
-const startRecording = () => makeCall('rec', JSON.stringify([nameOfFile(), 'start']))
-const stopRecording = () => makeCall('rec', JSON.stringify([recording || nameOfFile(), 'stop']))
-
-function playRecording() {
-	const params = new Array()
-	params[0] = nameOfFile()
-	params[1] = 'start'
-	return makeCall('play', JSON.stringify(params))
-}
-
-const terminatePlaying = () => makeCall('play', JSON.stringify([playing || nameOfFile(), 'stop']))
 
 let playing, recording
 
@@ -125,15 +105,12 @@ const showMedia = soon(async () => {
 
 function file({ name, seconds, bytes: count, owner }) {
 	const facts = [seconds === null ? undefined : clock(seconds), bytes(count), owner && owner.user].filter(Boolean).join(' · ')
-	const button = (text, label, work, call, kind = '') => {
-		const each = make('button', { type: 'button', class: 'plain' + kind, 'aria-label': `${label} ${name}`, 'data-file': text + name }, text)
-		onPress(each, work, call)
-		return each
-	}
-	return make('li', {}, make('div', {}, name, make('small', {}, facts)), make('div', { class: 'row' },
-		button('Play', 'Play', () => makeCall('play', [name, 'start']), () => ['play', name, 'start']),
-		button('Save', 'Save', () => download(name)),
-		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), () => ['media', 'remove', name], ' danger')))
+	const button = (text, kind = '') => make('button', { type: 'button', class: 'plain' + kind, 'aria-label': `${text} ${name}`, 'data-file': text + name }, text)
+	const [play, save, remove] = [button('Play'), button('Save'), button('Remove', ' danger')]
+	onCall(play, () => ['play', name, 'start'])
+	onPress(save, () => download(name))
+	onCall(remove, () => ['media', 'remove', name], showMedia)
+	return make('li', {}, make('div', {}, name, make('small', {}, facts)), make('div', { class: 'row' }, play, save, remove))
 }
 
 const piece = 384 << 10 // A multiple of 3, so that the Base64 pieces can be joined.
@@ -271,7 +248,7 @@ function displayPickerSelectionVCF(data, paramArray) {
 async function findNearby() {
 	$('nearby').replaceChildren(make('li', {}, 'Looking …'))
 	try {
-		const services = await makeCall('nearby', [{ timeout: 3000 }])
+		const services = await call('findNearby')
 		$('nearby').replaceChildren(...services.map(({ name, type, host, address, port }) => {
 			return make('li', {}, make('div', {}, name, make('small', {}, `${type.replace(/^_|\._.*/g, '')} · ${address || host}:${port}`)))
 		}))
@@ -283,26 +260,32 @@ async function findNearby() {
 }
 
 async function logMessage() {
-	await makeCall('logMessage', [$('message').value])
+	await call('logMessage')
 	$('logged').textContent = 'Written.'
 	setTimeout(() => { $('logged').textContent = '' }, 3000)
 }
 
-const handlers = {
-	vibrateDevice, playSound, stopAll, muteVolume, startRecording, stopRecording, playRecording, terminatePlaying, getGPSLocation,
-	followLocation, clearTrack, watchMotion, showDateSelector, showDayPicker, showTimePicker, findNearby, logMessage,
-	displayLocationVCF, displayAccelerationVCF, displayPickerSelectionVCF,
-}
-Object.assign(window, handlers)
-/** What they call; the others change only this page. */
+/** What the buttons call, or hear. */
 const called = {
-	vibrateDevice: () => ['playSound', -1], playSound: () => ['playSound', 0], stopAll: () => ['stop'], muteVolume: () => ['volume', otherVolume()],
+	// −1 vibrates, 0 is the laser.
+	vibrateDevice: () => ['playSound', -1], playSound: () => ['playSound', 0], stopAll: () => ['stop'],
+	muteVolume: () => ['volume', $('mute').getAttribute('aria-pressed') === 'true' ? 'unmute' : 'mute'],
 	startRecording: () => ['rec', nameOfFile(), 'start'], stopRecording: () => ['rec', recording || nameOfFile(), 'stop'],
 	playRecording: () => ['play', nameOfFile(), 'start'], terminatePlaying: () => ['play', playing || nameOfFile(), 'stop'],
 	getGPSLocation: () => ['loc'], followLocation: () => 'location', watchMotion: () => 'accel',
 	showDateSelector: () => ['showDate', 'DateTime'], showDayPicker: () => ['showDate', 'Date'], showTimePicker: () => ['showDate', 'Time'],
 	findNearby: () => ['nearby', { timeout: 3000 }], logMessage: () => ['logMessage', $('message').value],
 }
+const call = name => device.call(...called[name]())
+const muteVolume = async () => showVolume(await call('muteVolume'))
+const calling = ['vibrateDevice', 'playSound', 'stopAll', 'startRecording', 'stopRecording', 'playRecording', 'terminatePlaying']
+
+const handlers = {
+	...Object.fromEntries(calling.map(name => [name, () => call(name)])), muteVolume, getGPSLocation,
+	followLocation, clearTrack, watchMotion, showDateSelector, showDayPicker, showTimePicker, findNearby, logMessage,
+	displayLocationVCF, displayAccelerationVCF, displayPickerSelectionVCF,
+}
+Object.assign(window, handlers)
 for (const button of document.querySelectorAll('[data-run]')) onPress(button, handlers[button.dataset.run], called[button.dataset.run])
 calls.set($('volume'), () => ['volume', Number($('volume').value)])
 showLines($('lines'), document.querySelectorAll('.card'))

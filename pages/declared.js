@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the mappings declare: hardware, events and schedules, as they are, come and run. Each has a card (#hardware-card, …), hidden where there is none.
-import { $, calls, device, listen, make, may, onPress, placeOf, soon, tell, whenConnected } from './page.js'
+import { $, calls, device, listen, make, may, onCall, placeOf, soon, tell, whenConnected } from './page.js'
 
 const { call } = device
 
@@ -27,17 +27,16 @@ const told = new Map()
 
 /** What presses the keys of a simulated device, or types on it. */
 function hand(name, keys) {
-	const simulate = value => call('simulate', name, value)
 	if (keys) return keys.map(key => {
 		const button = make('button', { type: 'button', 'aria-label': `${name}: ${key}` }, key)
-		onPress(button, () => simulate(key), () => ['simulate', name, key])
+		onCall(button, () => ['simulate', name, key])
 		return button
 	})
 	const field = make('input', { 'aria-label': 'Type on ' + name, autocapitalize: 'none', autocomplete: 'off', spellcheck: 'false' })
 	const form = make('form', {}, field)
 	form.addEventListener('submit', async event => {
 		event.preventDefault()
-		await simulate(field.value).then(() => { field.value = '' }, error => tell(placeOf(field), error))
+		await call('simulate', name, field.value).then(() => { field.value = '' }, error => tell(placeOf(field), error))
 	})
 	return [form]
 }
@@ -78,7 +77,7 @@ function schedule(name, { help, schedule: declaration }, mayRun) {
 	look()
 	if (!mayRun) return row(name, facts, make('div', {}, next, last))
 	const run = make('button', { type: 'button', 'aria-label': 'Run now: ' + name }, 'Run now')
-	onPress(run, async () => show(await call(name, 'run')), () => [name, 'run'])
+	onCall(run, () => [name, 'run'], show)
 	return row(name, facts, make('div', {}, next, last), run)
 }
 
@@ -87,8 +86,7 @@ function schedule(name, { help, schedule: declaration }, mayRun) {
 function hardware(name, { help, value: { type, unit, minimum, maximum, input } }, maySet, simulate) {
 	const isLine = type === 'boolean', text = make('span', { class: 'data' }), lamp = make('span', { class: 'lamp', hidden: isLine ? null : '' })
 	let state
-	const setting = value => [...(input ? ['simulate'] : []), name, value]
-	const set = value => call(...setting(value)).then(input ? look : show)
+	const setting = () => [...(input ? ['simulate'] : []), name, isLine ? !state : Number(control.value)]
 	const control = isLine ? make('button', { type: 'button' }) : make('input', { type: 'range', min: minimum ?? 0, max: maximum ?? 100, step: 'any', 'aria-label': name })
 	const show = value => {
 		state = value
@@ -100,9 +98,12 @@ function hardware(name, { help, value: { type, unit, minimum, maximum, input } }
 	const look = () => call(name).then(show, error => { text.textContent = error.message })
 	hear(name, show)
 	look()
-	calls.set(control, () => setting(isLine ? !state : Number(control.value)))
-	if (isLine) onPress(control, () => set(!state))
-	else control.addEventListener('change', () => set(Number(control.value)).catch(error => tell(placeOf(control), error)))
+	const isSet = value => input ? look() : show(value)
+	if (isLine) onCall(control, setting, isSet)
+	else {
+		calls.set(control, setting)
+		control.addEventListener('change', () => call(...setting()).then(isSet, error => tell(placeOf(control), error)))
+	}
 	return row(name, help, make('div', {}, lamp, text), ...(input ? simulate : maySet) ? [control] : [])
 }
 

@@ -30,6 +30,9 @@ export function onPress(button, work, call) {
 	})
 }
 
+/** For a button that only makes a call, which `call` gives; `then` takes the answer. */
+export const onCall = (button, call, then = () => {}) => onPress(button, async () => then(await device.call(...call())), call)
+
 /** Seconds in a readable form: 1:05. */
 export function clock(seconds) {
 	const whole = Math.max(0, Math.floor(seconds))

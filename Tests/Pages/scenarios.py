@@ -139,8 +139,10 @@ def sounds(stage):
     moved = stage.rig.folder / "simulated" / "vibration.jsonl"
     wait_until(lambda: moved.exists() and '"vibrates":true' in moved.read_text(), "the vibration")
     browser.click("[data-run=playSound]")
+    browser.run("const { call } = quickconnect; window.made = []; quickconnect.call = (...all) => { made.push(all); return call(...all) }; return null")
     for number in range(1, 10):
         browser.click(f"#sounds button:nth-child({number})")
+    assert browser.value("JSON.stringify(made)") == json.dumps([["playSound", number] for number in range(9)], separators=(",", ":"))
     browser.click("[data-run=stopAll]")
     browser.wait("!document.querySelector('[aria-busy=true]')")
     assert browser.value(says("#sounds")) == "", browser.value(says("#sounds"))
