@@ -69,7 +69,10 @@ struct RemoteArguments {
     }
 
     /// Replaces this process by the program that reaches the device.
-    func become() throws {
+    func become() throws { try OwnPrograms.become(Self.program, try line()) }
+
+    /// The arguments of that program.
+    func line() throws -> [String] {
         guard let first = words.first else { throw ValidationError("A command is missing behind --device \(device).") }
         guard !Self.local.contains(first) else {
             throw ValidationError("'\(first)' is for this device only; --device goes with \(Self.list).")
@@ -78,10 +81,7 @@ struct RemoteArguments {
         let tool = "quickconnect --device \(device.shellWord)"
         let words = first == "add" ? try AddCommand.words(of: Array(words.dropFirst()), tool: tool) : words
         let command = isOwn ? [first] : ["call"]
-        try OwnPrograms.become(
-            Self.program,
-            command + ["--device", device] + others + (isOwn ? Array(words.dropFirst()) : words)
-        )
+        return command + ["--device", device] + others + (isOwn ? Array(words.dropFirst()) : words)
     }
 
     private static var list: String {
