@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import quickconnect
@@ -35,6 +36,15 @@ struct LineDifferenceTests {
         let around = ["  11", "  12", "  13", "- 14", "+ x", "  15", "  16", "  17", "…"]
         #expect(lines(old, new) == around + ["  22", "  23", "  24", "- 25", "  26", "  27", "  28", "…"])
         #expect(lines("a\nb", "a\nb\n").isEmpty, "a line break at the end makes no line")
+    }
+}
+
+@Suite("A macro's text on a terminal")
+struct ListedMacroTests {
+    @Test func `moves no cursor and hides nothing, and its mark stands below the column`() {
+        let mistake: JSONObject = ["line": 2, "column": 4, "source": "\t\u{1b}[2Jx", "message": "no \u{202e}"]
+        let text = ListedMacro.text("a\r\n\t\u{1b}[2Jx\n", mistake: mistake)
+        #expect(text == "   1  a\n>  2  \t\\u{1b}[2Jx\n      \t       ^\n      no \\u{202e}")
     }
 }
 

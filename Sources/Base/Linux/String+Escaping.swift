@@ -17,6 +17,12 @@ extension String {
         return escaped
     }
 
+    /// A line of a program's text, safe for a terminal: its tabs stay.
+    package var escapingAllButTabs: String {
+        split(separator: "\t", omittingEmptySubsequences: false)
+            .map { String($0).escapingControls }.joined(separator: "\t")
+    }
+
     /// The text as one word of a shell command.
     package var shellWord: String {
         let isPlain =

@@ -1,4 +1,5 @@
 import JSON
+import Linux
 
 /// Where a macro failed, for people: the place, the line with a mark below the column, and the calls that led there.
 struct MacroPlace {
@@ -22,18 +23,18 @@ struct MacroPlace {
     static func marked(_ error: JSONObject) -> [String] {
         guard let source = error["source"]?.stringValue else { return [] }
         guard let column = error["column"]?.integerValue, column > 0, column <= Int64(source.utf16.count) + 1 else {
-            return [source]
+            return [source.escapingAllButTabs]
         }
         // Tabs stay, so that the caret stands below.
-        let before = source.utf16.prefix(Int(column) - 1).map { $0 == 9 ? "\t" : " " }.joined()
-        return [source, before + "^"]
+        let before = String(decoding: source.utf16.prefix(Int(column) - 1), as: UTF16.self).escapingAllButTabs
+        return [source.escapingAllButTabs, before.utf16.map { $0 == 9 ? "\t" : " " }.joined() + "^"]
     }
 }
 
 /// A macro's text with line numbers.
 enum ListedMacro {
     static func text(_ text: String, mistake: JSONObject?) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         if lines.last == "" { lines.removeLast() }
         let width = max(3, "\(lines.count)".count)
         let marked = mistake?["line"]?.integerValue
@@ -41,11 +42,11 @@ enum ListedMacro {
             let number = "\(index + 1)"
             let isMarked = marked == Int64(index + 1)
             let space = String(repeating: " ", count: width - number.count)
-            let shown = "\(isMarked ? ">" : " ")\(space)\(number)  \(line)"
+            let shown = "\(isMarked ? ">" : " ")\(space)\(number)  \(String(line).escapingAllButTabs)"
             guard isMarked, let mistake else { return [shown] }
             let caret = MacroPlace.marked(mistake).dropFirst()
             let indent = String(repeating: " ", count: width + 3)
-            return [shown] + (caret + [mistake["message"]?.stringValue ?? ""]).map { indent + $0 }
+            return [shown] + (caret + [mistake["message"]?.stringValue?.escapingAllButTabs ?? ""]).map { indent + $0 }
         }.joined(separator: "\n")
     }
 }

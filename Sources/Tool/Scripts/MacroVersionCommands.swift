@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineText
 import JSON
+import Linux
 import QuickConnectClient
 
 struct MacroEditCommand: ParsableCommand {
@@ -77,7 +78,7 @@ struct MacroHistoryCommand: ParsableCommand {
             say(Self.line(version))
             guard diff, index + 1 < versions.count else { continue }
             let texts = [versions[index + 1], version].map { $0["text"]?.stringValue ?? "" }
-            for line in LineDifference(from: texts[0], to: texts[1]).lines { say("    \(line)") }
+            for line in LineDifference(from: texts[0], to: texts[1]).lines { say("    \(line.escapingAllButTabs)") }
         }
     }
 
