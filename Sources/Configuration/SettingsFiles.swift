@@ -104,10 +104,11 @@ struct SettingKeys {
 }
 
 extension YAMLNode {
-    /// A text that is the same for the same content, however it is laid out.
+    /// A text that is the same for the same content, however it is laid out: where quotes make another value, a setting
+    /// takes one of both only.
     fileprivate var comparable: String {
         switch content {
-        case .scalar(let text, let isPlain): "\(isPlain ? "p" : "q")\(text.debugDescription)"
+        case .scalar(let text, _): isNull ? "null" : text.debugDescription
         case .sequence(let items): "[\(items.map(\.comparable).joined(separator: ","))]"
         case .mapping(let members):
             "{\(members.map { "\($0.key.comparable):\($0.value.comparable)" }.sorted().joined(separator: ","))}"

@@ -99,6 +99,14 @@ struct SettingsFilesTests {
         #expect(try load(["main.yaml": "{pcm: , web: {session: }}", "settings.d/a.yaml": other]).pcm == "b")
     }
 
+    @Test func `quotes are no change of a setting`() throws {
+        let old = try load(["main.yaml": "{web: {listen: 127.0.0.1:8467, names: [a]}, scripts: {folder: /x}, pcm: x}"])
+        let quoted = "{web: {\"listen\": '127.0.0.1:8467', names: ['a']}, scripts: {folder: \"/x\"}, pcm: \"x\"}"
+        #expect(try old.changes(in: load(["main.yaml": quoted])) == [])
+        let other = "{web: {listen: '127.0.0.1:8468', names: [a, b]}, scripts: {folder: /x}, pcm: X}"
+        #expect(try old.changes(in: load(["main.yaml": other])) == ["pcm", "web.listen", "web.names"])
+    }
+
     @Test func `report mistakes of all files`() throws {
         let found = try mistakes(["main.yaml": "sound: x", "settings.d/a.yaml": "simulate: maybe"])
         #expect(found.count == 2 && found.first?.contains("main.yaml:1:1: unknown key 'sound'") == true, "\(found)")

@@ -22,7 +22,7 @@ struct ReloadedSettingsTests {
         let daemon = try await DaemonProcess(settings: "recording: {limit: 2m}")
         let client = try daemon.connect()
         #expect(try await restart(client) == nil)
-        try daemon.folder.write("# Laid out otherwise.\nrecording:\n  limit: 2m\n", to: "settings.yaml")
+        try daemon.folder.write("# Laid out otherwise.\nrecording:\n  \"limit\": '2m'\n", to: "settings.yaml")
         #expect(try await restart(client) == nil)
         #expect(try await findings(client) == [])
 
