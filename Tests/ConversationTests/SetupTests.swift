@@ -148,7 +148,8 @@ struct SetupTests {
         let process = try await WebProcess()
         let socket = try process.connect()
         let unknown = try await socket.failure("web", ["link", "ann"])
-        #expect(unknown["code"] == "notFound" && unknown["message"] == "there is no user ann", "\(unknown)")
+        let message = "there is no user ann; «quickconnect web user list» lists them"
+        #expect(unknown["code"] == "notFound" && unknown["message"]?.stringValue == message, "\(unknown)")
         _ = try await process.token(of: "ann", groups: ["home"])
         let link = try await socket.value("web", ["link", "ann"]).objectValue?["address"]?.stringValue ?? ""
         let code = String(link.split(separator: "#code=").last ?? "")

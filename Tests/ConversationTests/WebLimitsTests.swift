@@ -413,6 +413,8 @@ struct WebLimitsTests {
 
     @Test func `an address of web open leads to a page of this gateway only`() async throws {
         let web = try await WebProcess()
+        try FileManager.default.createDirectory(atPath: web.folder("pages/a b"), withIntermediateDirectories: true)
+        for page in ["a b/index.html", "state.html"] { try web.folder.write("", to: "pages/\(page)") }
         func tool(_ words: String...) async throws -> (exit: ChildProcess.Exit, output: String) {
             try await ChildProcess.run(
                 Products.path("quickconnect"),
@@ -439,6 +441,26 @@ struct WebLimitsTests {
             #expect(try await child.wait() == .status(2), "\(page)")
             let told = String(decoding: child.standardError, as: UTF8.self)
             #expect(told.hasPrefix("quickconnect: expected a page of this device"), "\(told)")
+        }
+    }
+
+    @Test func `web open of a page that is not there names those that are`() async throws {
+        let web = try await WebProcess()
+        try FileManager.default.createDirectory(atPath: web.folder("pages/sub"), withIntermediateDirectories: true)
+        for page in ["bell.html", "bell.js", ".x.html", "sub/index.html"] {
+            try web.folder.write("", to: "pages/\(page)")
+        }
+        let client = try web.connect()
+        for page in ["bell.html?a#b", "./bell.html", "sub", "sub/", "bell.js", "media/take.wav", "?to=1"] {
+            #expect(try await client.value("web", ["open", .string(page)]).objectValue?["address"] != nil, "\(page)")
+        }
+        for (page, says) in [
+            ("bel.html", "there is no page 'bel.html', did you mean 'bell.html'?"), ("Sources.swift", "bell.html, "),
+            (".x.html", "bell.html, "), ("sub/other.html", "; there are "), ("%zz", "bell.html, "),
+        ] {
+            let told = try await client.failure("web", ["open", .string(page)])
+            #expect(told["code"] == "notFound" && told["message"]?.stringValue?.contains(says) == true, "\(told)")
+            #expect(told["message"]?.stringValue?.contains(".x.html, ") == false, "\(told)")
         }
     }
 

@@ -58,7 +58,25 @@ struct WebTests {
         #expect(try await web.ask("GET", "/", person)["location"] == "login.html")
         let deep = try await web.ask("GET", "/a/b%20c.html?d", person)
         #expect(deep.status == 303 && deep["location"] == "../login.html?next=.%2Fa%2Fb%20c.html")
-        #expect(try await web.ask("POST", "/call?cmd=ping").status == 401)
+        let message = try await web.ask("GET", "/").json.objectValue?["message"]?.stringValue ?? ""
+        for line in ["«quickconnect web user link NAME»", "«quickconnect web user add NAME --group home»"] {
+            #expect(message.contains(line), "\(message)")
+        }
+    }
+
+    @Test func `a page that calls by HTTP is told what it calls by`() async throws {
+        let web = try await WebProcess()
+        let cookie = "Cookie: \(try await web.cookie(of: "ann"))"
+        for (method, status) in [("POST", 401), ("GET", 405)] {
+            for headers in [[], [cookie]] {
+                let answer = try await web.ask(method, "/call?cmd=ping", headers)
+                let message = answer.json.objectValue?["message"]?.stringValue ?? ""
+                #expect(answer.status == status && message.contains("makeCall"), "\(method): \(answer)")
+                #expect(message.contains("web user add") && !message.contains("not logged in"), "\(message)")
+            }
+        }
+        let upload = try await web.ask("PUT", "/media/a.wav", body: "x")
+        #expect(upload.status == 403 && upload.text.contains("Authorization: Bearer TOKEN"), "\(upload)")
     }
 
     @Test func `pages have tags, types and no more than their folder`() async throws {

@@ -43,11 +43,7 @@ extension ConnectionOptions {
             switch try result(of: "web", parameters) {
             case .success(let value): return value
             case .failure(let error):
-                guard error.isWithoutGateway else {
-                    var end = ExitError(error)
-                    if error.code == "notFound" { end.message += "; «quickconnect web user list» lists them" }
-                    throw end
-                }
+                guard error.isWithoutGateway else { throw ExitError(error) }
                 guard Program.isInstalled(WebService.program) else { throw ExitError.noWebPackage }
                 if !hasStarted { hasStarted = WebService.start() }
                 guard hasStarted, ContinuousClock.now < patience else { throw ExitError.noGateway }
@@ -108,7 +104,7 @@ struct WebOpenCommand: ParsableCommand {
 
     func run() throws {
         let query = try page.map { "?next=\(PercentEncoding.encode(try Self.relative($0)))" } ?? ""
-        var answer = try output.connection.web(["open"])
+        var answer = try output.connection.web(["open"] + (page.map { [.string($0)] } ?? []))
         // The code is in the fragment, which stays last.
         if var members = answer.objectValue, let address = members["address"]?.stringValue {
             let parts = address.split(separator: "#", maxSplits: 1)

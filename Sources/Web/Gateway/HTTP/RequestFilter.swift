@@ -53,11 +53,13 @@ struct RequestFilter: Sendable {
         let scheme = isEncrypted ? "https" : "http"
         let own = origins.map { Self.withoutDefaultPort($0.lowercased(), isEncrypted: isEncrypted) }
         guard own == ["\(scheme)://\(host)"] else {
-            let origin = origins.first.map { String($0.prefix(200)) } ?? "nowhere"
+            let sender =
+                origins.first.map { "and this one is from \($0.prefix(200))" }
+                ?? "or programs that send a token (Authorization: Bearer TOKEN)"
             throw Refusal(
                 status: .forbidden,
                 code: "denied",
-                message: "only pages of \(scheme)://\(host) may do this, and this one is from \(origin)"
+                message: "only pages of \(scheme)://\(host) may do this, \(sender)"
             )
         }
     }

@@ -113,6 +113,22 @@ struct Pages: Sendable {
         }
     }
 
+    /// The pages that there are, sorted, if none has an address relative to the first one; else nil. May block.
+    func instead(of address: String) -> [String]? {
+        if let path = PagePath("/\(address.hasPrefix("./") ? String(address.dropFirst(2)) : address)") {
+            if path.names.first == "media" { return nil }
+            switch FileType.page(path.file) == nil && folderType(path) == nil ? nil : find(path) {
+            case .file(let file)?:
+                close(file.descriptor)
+                return nil
+            case .folder?: return nil
+            case nil: break
+            }
+        }
+        let names = folders.flatMap { FileText.names(in: $0) ?? [] }
+        return Set(names.filter { $0.hasSuffix(".html") && !$0.hasPrefix(".") && $0 != "login.html" }).sorted()
+    }
+
     private func find(_ path: PagePath) -> PageFile.Found? {
         if path.names.first == "lib", path.names.count > 2, let folder = libraries[path.names[1]] {
             return PageFile.open(path.names.dropFirst(2).joined(separator: "/"), in: folder)

@@ -7,7 +7,7 @@ internal import QuickConnectClient
 /// Calls of programs, without a WebSocket.
 extension WebSite {
     func call(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
-        guard case .program = request.sender else { return now(Self.unauthorized) }
+        guard case .program = request.sender else { return now(Self.callWithoutToken) }
         return answers(request, calls).assumeIsolated().map { response in
             self.isStillIn(request.sender) ? response : Self.unauthorized
         }.nonisolated()

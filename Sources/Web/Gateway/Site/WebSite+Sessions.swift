@@ -48,8 +48,8 @@ extension WebSite {
             log("a log-in from \(request.address) was refused")
             let message =
                 isCode
-                ? "that code is not valid: it works once, within two minutes"
-                : "that token is not valid; the owner makes a new one with «quickconnect web user add NAME»"
+                ? "that code is not valid: it works once, within two minutes; «quickconnect web open» prints a new one"
+                : "that token is not valid; the owner makes a new one with «quickconnect web user add NAME --group home»"
             return .error(.unauthorized, "denied", message)
         case .wait(let pause):
             let seconds = max(1, pause.components.seconds)

@@ -101,7 +101,8 @@ final class WebSite {
     func refusal(of request: WebRequest) -> Response? {
         switch request.sender {
         case .refused(let refusal): refused(refusal, request)
-        case .unknown where request.isCall || request.isUpload: Self.unauthorized
+        case .unknown where request.isCall: Self.callWithoutToken
+        case .unknown where request.isUpload: Self.unauthorized
         case _ where request.isUpload: uploadRefusal(of: request)
         // Who is let in would be decided long before it is complete.
         case _ where request.isBridge && request.head.method == .GET && request.head.bodyCount != 0:
@@ -135,7 +136,8 @@ final class WebSite {
         case ("/logout", .POST): logOut(request)
         case ("/session", .GET): now(session(request))
         case ("/call", .POST): call(request, calls)
-        case ("/login", _), ("/logout", _), ("/call", _): now(Self.notAllowed("POST"))
+        case ("/call", _): now(.error(.methodNotAllowed, "badRequest", Self.callForm).with("allow", "POST"))
+        case ("/login", _), ("/logout", _): now(Self.notAllowed("POST"))
         case ("/session", _): now(Self.notAllowed("GET"))
         case (_, .GET) where request.isMedia, (_, .HEAD) where request.isMedia: media(request, calls)
         case _ where request.isMedia: now(Self.notAllowed("GET, HEAD, PUT"))
@@ -194,10 +196,21 @@ final class WebSite {
 
     static var unauthorized: Response {
         let message =
-            "you are not logged in: open the address that «quickconnect web open» prints, or type the token at login.html; "
-            + "a program sends its token (Authorization: Bearer TOKEN) to call, bridge or media, not to a page"
+            "you are not logged in: open the address that «quickconnect web open» or «quickconnect web user link NAME» "
+            + "prints, or type a token at login.html; a program sends it (Authorization: Bearer TOKEN) to call, bridge "
+            + "or media, not to a page; \(tokenSource)"
         return .error(.unauthorized, "denied", message).with("www-authenticate", "Bearer")
     }
+
+    /// Of a page, too: its log-in is not looked at there.
+    static var callWithoutToken: Response {
+        .error(.unauthorized, "denied", callForm).with("www-authenticate", "Bearer")
+    }
+
+    private static let callForm =
+        "a call by HTTP is a POST with a token (Authorization: Bearer TOKEN), and a log-in does not count for it: "
+        + "a page calls by makeCall of quickconnect.js; for a program, \(tokenSource)"
+    private static let tokenSource = "«quickconnect web user add NAME --group home» prints a token"
 }
 
 extension WebSite {

@@ -9,6 +9,8 @@ final class WebControl {
     private let doorkeeper: Authenticator
     private let bridges: Bridges
     private let address: () -> String
+    /// The pages that there are, if none has an address relative to the first one; else nil.
+    private let pagesInstead: (String) -> EventLoopFuture<[String]?>
     /// Who holds how much, and what is wrong.
     private let state: () -> JSONValue
     private let log: @Sendable (String) -> Void
@@ -26,12 +28,14 @@ final class WebControl {
         _ doorkeeper: Authenticator,
         _ bridges: Bridges,
         address: @escaping () -> String,
+        pagesInstead: @escaping (String) -> EventLoopFuture<[String]?>,
         state: @escaping () -> JSONValue,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.doorkeeper = doorkeeper
         self.bridges = bridges
         self.address = address
+        self.pagesInstead = pagesInstead
         self.state = state
         self.log = log
     }
@@ -86,7 +90,14 @@ final class WebControl {
         let parameters = call.parameters
         do throws(HandlerCall.Failure) {
             switch parameters.first?.stringValue {
-            case "open": return loop.makeSucceededFuture(try open(call))
+            case "open":
+                guard parameters.count > 1, let page = parameters[1].stringValue else {
+                    return loop.makeSucceededFuture(try open(call))
+                }
+                return pagesInstead(page).assumeIsolated().flatMapThrowing { others in
+                    if let others { throw Self.missing(page, others) }
+                    return try self.open(call)
+                }.nonisolated()
             case "link": return loop.makeSucceededFuture(try link(try name(parameters)))
             case "add":
                 let identity = try identity(parameters)
@@ -155,7 +166,15 @@ final class WebControl {
     }
 
     private static func unknown(_ name: String) -> HandlerCall.Failure {
-        HandlerCall.Failure(.notFound, "there is no user \(name)", field: "/1")
+        let message = "there is no user \(name); «quickconnect web user list» lists them"
+        return HandlerCall.Failure(.notFound, message, field: "/1")
+    }
+
+    private static func missing(_ page: String, _ others: [String]) -> HandlerCall.Failure {
+        let near = NearestNames.question(page, among: others)
+        let list = "; there are \(others.prefix(20).joined(separator: ", "))\(others.count > 20 ? ", …" : "")"
+        let message = "there is no page '\(page)'\(near.isEmpty && !others.isEmpty ? list : near)"
+        return HandlerCall.Failure(.notFound, message, field: "/1")
     }
 
     private func identity(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> WebIdentity {

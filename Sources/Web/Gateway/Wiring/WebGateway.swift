@@ -117,9 +117,15 @@ package final class WebGateway: Sendable {
         }
         let entrance = WebListener(site, most: options.connections) { log.write($0, .warning) }
         let state = WebState(doorkeeper: doorkeeper, bridges: bridges, holdings: fair.holdings, entrance: entrance)
-        let control = WebControl(doorkeeper, bridges, address: { entrance.address }, state: { state.json }) {
-            log.write($0, .warning)
-        }
+        let pages = site.pages
+        let control = WebControl(
+            doorkeeper,
+            bridges,
+            address: { entrance.address },
+            // No user's: whoever may ask is the device's.
+            pagesInstead: { page in fair.files.run(for: .user("")) { pages.instead(of: page) } },
+            state: { state.json }
+        ) { log.write($0, .warning) }
         loopState.value = LoopState(bridges: bridges, control: control, doorkeeper: doorkeeper, entrance: entrance)
         if options.watches { loopState.value?.watcher = try watcher(bridges, loop) }
     }
