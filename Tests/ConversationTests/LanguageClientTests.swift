@@ -116,7 +116,7 @@ struct LanguageClientTests {
         let program = """
             const { Client, connect } = require('\(Products.root)/clients/javascript/quickconnect.js');
             const device = new Client({ socket: '/x' });
-            const tried = [connect('/x'), device.set('door', true, { for: '3s' }), device.post('bell', null, { for: '3s' })];
+            const tried = [connect('/x'), connect({ sokcet: '/x' }), device.set('door', true, { for: '3s' }), device.post('bell', null, { for: '3s' })];
             for (const options of [1000, undefined, [], { timout: 1000 }, { timeout: '1s' }, { timeout: -1 }, { timeout: 2 ** 31 }]) {
               tried.push(device.callWith(options, 'motor', 50));
             }
@@ -125,7 +125,8 @@ struct LanguageClientTests {
         let node = try await ChildProcess.run("node", ["-e", program])
         let told = "callWith takes {timeout: milliseconds, signal: AbortSignal}, not"
         let expected = [
-            "connect needs an object, such as {socket: '/run/…'}, not /x",
+            "connect takes {socket: '/run/…', wait: true or milliseconds}, not '/x'",
+            "connect takes {socket: '/run/…', wait: true or milliseconds}, not { sokcet: '/x' }",
             "a value with options is a call: device.call('door', true, { for: '3s' })", "post takes 2 arguments",
             "\(told) 1000", "\(told) undefined", "\(told) []", "\(told) { timout: 1000 }",
             "\(told) { timeout: '1s' }", "\(told) { timeout: -1 }", "\(told) { timeout: 2147483648 }",

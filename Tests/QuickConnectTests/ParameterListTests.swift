@@ -64,6 +64,20 @@ struct ParameterListTests {
         for value in bad { #expect(Self.problems(list, [value]).count == 1) }
     }
 
+    @Test("Parameters in a list of their own are told to come one by one, once")
+    func listOfParameters() {
+        let title = Parameter("title", .string), item = Self.parameter("item", .string) { $0.repeats = true }
+        for sent in [[["Colour", "red"]], ["Colour", ["red"], ["green"]]] as [[JSONValue]] {
+            guard case .failure(let error) = Self.arguments([title, item], sent) else {
+                Issue.record("it fits")
+                continue
+            }
+            #expect(error.message.split(separator: "(give parameters one by one, not in a list").count == 2, "\(error)")
+        }
+        guard case .failure(let other) = Self.arguments([title], [7]) else { return }
+        #expect(!other.message.contains("one by one"), "\(other)")
+    }
+
     @Test("minimum, maximum, maxLength and oneOf bound the values")
     func bounds() {
         let level = Self.parameter("level", .integer) { ($0.minimum, $0.maximum) = (-1, 9) }

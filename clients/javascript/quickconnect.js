@@ -61,11 +61,13 @@ class Client {
   /**
    * socket: the daemon's; by default $QUICKCONNECT_SOCKET, or the system's or the user's, whichever accepts first.
    * wait: what the first connection does if no daemon answers: false fails at once, true waits for one, and a number waits
-   * for so many milliseconds.
+   * for so many milliseconds. Anything else is a TypeError.
    */
   constructor(options = {}) {
-    if (typeof options !== 'object') throw new TypeError(`connect needs an object, such as {socket: '/run/…'}, not ${options}`);
-    const { socket, wait = false } = options;
+    const { socket, wait = false, ...others } = Object(options);
+    if (typeof options !== 'object' || Object.keys(others).length) {
+      throw new TypeError(`connect takes {socket: '/run/…', wait: true or milliseconds}, not ${inspect(options)}`);
+    }
     this.#patience = wait === true ? Infinity : Number(wait);
     const { QUICKCONNECT_SOCKET, XDG_RUNTIME_DIR } = process.env;
     const named = socket || QUICKCONNECT_SOCKET;

@@ -149,10 +149,13 @@ public final class ParameterList: Sendable, Hashable {
         if outlines[index].isOptional, bytes.first == UInt8(ascii: "n") { return }
         let parameter = parameters[index]
         if !parameter.fits(bytes) {
+            // Who takes the parameters for one list.
+            let isList = bytes.first == UInt8(ascii: "[") && problems.isEmpty
+            let hint = isList ? " (give parameters one by one, not in a list)" : ""
             problems.add(
                 "/\(sent)",
                 expected: "\(parameter.name), \(parameter.expectation)",
-                got: request.parameter(sent).gist
+                got: request.parameter(sent).gist + hint
             )
         } else if outlines[index].checksInside {
             MemberCheck.check(bytes, parameter, at: "/\(sent)", &problems)
