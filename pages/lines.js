@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line that does what a button does, to copy: for a shell, for a script or a page, and for a program that speaks HTTP.
-import { calls, make, soon } from './page.js'
+import { $, calls, make, soon } from './page.js'
 
 const isText = value => typeof value === 'string'
 
@@ -38,7 +38,7 @@ const forms = {
 /** `['playSound', 0]` is a call, `'location'` an event; undefined where the form has none. */
 const line = (form, what) => isText(what) ? forms[form].on?.(what) : forms[form].call(...what)
 
-const nameOf = element => element.getAttribute('aria-label') || element.labels?.[0]?.textContent.trim() || element.textContent.trim()
+const nameOf = element => element.dataset.line || element.getAttribute('aria-label') || element.labels?.[0]?.textContent.trim() || element.textContent.trim()
 
 // A browser gives the clipboard only to pages that are safe from others: else the line is selected.
 async function copy(button, code) {
@@ -58,6 +58,7 @@ function row(element, text) {
 export function showLines(select, cards) {
 	const shown = new Map([...cards].map(card => [card, make('ul', { class: 'files lines', 'aria-label': 'Lines' })]))
 	const show = () => {
+		$('lines-token').hidden = select.value !== 'curl'
 		for (const [card, list] of shown) {
 			const found = select.value ? [...card.querySelectorAll('button, input')].filter(each => calls.has(each)) : []
 			const texts = found.map(each => [each, line(select.value, calls.get(each)())]).filter(([, text]) => text)

@@ -3,11 +3,9 @@
 (function () {
 'use strict'
 
-const impatience = 300, patience = 10000
+const impatience = 300, patience = 1e4, nothing = () => {}, json = JSON.stringify
 // These end a stack.
 const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
-const nothing = () => {}
-const json = JSON.stringify
 
 // A text is JSON, as in the book, or plain.
 function parametersOf(message) {
@@ -117,10 +115,10 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	const ticker = setInterval(() => {
-		const slept = Date.now() - tickedAt > 30000
+		const slept = Date.now() - tickedAt > 3e4
 		tickedAt = Date.now()
-		if (isOpen && (slept || underWay.size && tickedAt - heardAt > 15000)) wake()
-	}, 15000)
+		if (isOpen && (slept || underWay.size && tickedAt - heardAt > 15e3)) wake()
+	}, 15e3)
 	ticker.unref?.()
 
 	function close() {
@@ -221,7 +219,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	function handleRequest(command, parameters) {
 		const steps = ['Val', 'B', 'V'].flatMap(kind => functions(kind, command).map(run => [kind, run]))
-		if (command === 'error') handleError(command, parameters && parameters.message, parameters)
+		if (command === 'error') handleError(command, parameters?.message, parameters)
 		try {
 			return goOn(command, parameters, [], steps)
 		} catch (error) {
@@ -238,7 +236,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 				if (kind === 'Val' && (value === false || ends.includes(value))) handleError(command, 'validation failed', parameters)
 				else if (!ends.includes(value, +isView)) return kind === 'B' ? results.push(value) : true
 			}
-			if (!isView && result && result.then) return result.then(value => accepts(value) && goOn(command, parameters, results, steps))
+			if (!isView && result?.then) return result.then(value => accepts(value) && goOn(command, parameters, results, steps))
 			if (!accepts(result)) return
 		}
 	}
@@ -313,7 +311,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	// Values
 
 	async function value(name, listener) {
-		const isOnce = arguments.length < 2, options = { value: true }
+		const isOnce = arguments.length < 2
 		isOnce || needsFunction('value', listener)
 		let last, off = nothing
 		const changed = data => {
@@ -326,7 +324,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 			looks.delete(look)
 			return off()
 		}
-		off = await on(name, isOnce ? nothing : changed, options)
+		off = await on(name, isOnce ? nothing : changed, { value: true })
 		if (isOnce) return ask(name, []).finally(() => { off().catch(nothing) })
 		looks.add(look)
 		await look().catch(error => error.code === 'connectionLost' && state !== 'closed' || end().then(() => { throw error }))
@@ -370,7 +368,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		if (arguments.length === 2 && typeof data === 'function') [done, data] = [data, null]
 		isCommand(name)
 		const promise = start(name, json(data))
-		if (done) promise.then(value => done(value), error => done(null, error))
+		if (done) promise.then(done, error => done(null, error))
 		return promise
 	}
 
@@ -435,7 +433,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 }
 
 const api = { connect: ({ url, ...others }) => connect({ url: () => url, ...others }) }
-if (typeof document === 'undefined') {
+if (!globalThis.document) {
 	globalThis.quickconnect = api
 	if (typeof module === 'object') module.exports = api
 	return
@@ -492,6 +490,8 @@ addEventListener('unhandledrejection', event => {
 	log('unhandled rejection: ' + event.reason)
 	refused(event)
 })
+const early = [...document.scripts]
+addEventListener('load', () => early[1] && device.state === 'idle' && refused({ early }))
 addEventListener('securitypolicyviolation', refused)
 addEventListener('error', refused, true)
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
@@ -504,7 +504,7 @@ new MutationObserver(records => {
 	const frames = new Set(records.flatMap(({ target, type, addedNodes }) => type === 'attributes' ? target : [...addedNodes]))
 	for (const { localName, src } of frames) {
 		const query = localName === 'iframe' && queryOf(src)
-		if (query) callBy(query)
+		query && callBy(query)
 	}
 }).observe(document, { subtree: true, childList: true, attributeFilter: ['src'] })
 })()

@@ -12,6 +12,7 @@ let place
  */
 export async function show(what, isOwn) {
 	let { cmd, code, message, rule = '' } = what.reason?.cmd ? what.reason : what
+	if (what.early) message = await tooEarly(what.early)
 	if (what.blockedURI) message = blocked(what)
 	if (what.type === 'error') message = what.lineno ? thrown(what) : missing(what.target)
 	if (what.type === 'unhandledrejection') message ||= rejected(what.reason)
@@ -37,6 +38,15 @@ function blocked({ blockedURI, effectiveDirective, sourceFile, lineNumber }) {
 	return /^(data|blob)/.test(blockedURI)
 		? `An address of ${/^\w+/.exec(blockedURI)[0]}: is blocked${place}: put what it holds into a file of its own.`
 		: `${blockedURI} is blocked${place}: pages load nothing from elsewhere.`
+}
+
+/** A script that ran before quickconnect.js and has words of it, where nothing has used it: it stopped at the first of them, which nothing hears. */
+async function tooEarly(scripts) {
+	const index = scripts.findIndex(each => /\/quickconnect\.js$/.test(each.src))
+	for (const { src } of scripts.slice(0, Math.max(0, index)).filter(each => each.src && !/module|json/.test(each.type) && !each.defer && !each.async)) {
+		const text = await fetch(src).then(answer => answer.text(), () => '')
+		if (/\b(quickconnect|makeCall|mapCommandTo\w+|WebViewJavascriptBridge)\b/.test(text)) return `${src} runs before quickconnect.js, which it uses: put <script src="quickconnect.js"></script> before it.`
+	}
 }
 
 /** A script or style of this device that could not be loaded; what else is missing is seen. */

@@ -70,6 +70,8 @@ def log_in(stage):
     stage.log_out("first")
     browser.open(url + "macros.html")
     browser.wait("location.pathname === '/login.html'")
+    for line in "quickconnect web user add NAME --group home", "quickconnect web user link NAME":
+        browser.wait_text("main", line)
     browser.type("#token", "wrong")
     browser.click("#enter")
     browser.wait_text("#says", "That is not a token of this device.")
@@ -204,7 +206,12 @@ def lines(stage):
         wait_until(lambda: "Remove ann's & bob's.wav" in choose(form), "the file's line")
         do(choose(form)["Remove ann's & bob's.wav"])
         wait_until(lambda: not recorded(), "that the file is gone")
+    assert browser.value("document.getElementById('lines-token').hidden") is False
     found = choose("script")
+    assert browser.value("document.getElementById('lines-token').hidden") is True
+    # The button that ends it now has the line of what it ends.
+    assert browser.value("document.getElementById('watch').textContent") == "Pause" and "Pause" not in found, found
+    assert found["Watch"] == "quickconnect.on('accel', value => console.log(value))", found
     assert found["Follow"] == "quickconnect.on('location', value => console.log(value))", found
     browser.run("return " + found["Record"] + ".then(() => null)")
     wait_until(lambda: rig.call("state")["recording"], "the recording")
@@ -1232,6 +1239,10 @@ def refused_in_the_page(stage):
         browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")
     browser.click("#quickconnect-refused button")
     assert browser.value("document.getElementById('quickconnect-refused')") is None
+    # Its script before quickconnect.js, whose mistake nothing has heard; not what needs nothing of it.
+    browser.open(stage.rig.url + "tests/early.html")
+    browser.wait_text("#quickconnect-refused", "/tests/early.js runs before quickconnect.js, which it uses: put <script")
+    assert "thrown.js" not in browser.value(told), browser.value(told)
 
 
 # How they look, and to whom
