@@ -207,7 +207,7 @@ onPress($('trace'), async () => {
 	try {
 		parameters = JSON.parse(given)
 	} catch {
-		throw { code: 'invalid', message: 'The parameters are not JSON: write [1, "two"].' }
+		throw { code: 'invalid', message: 'The arguments are not JSON: write [1, "two"].' }
 	}
 	$('calls').hidden = true
 	try {

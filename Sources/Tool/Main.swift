@@ -19,7 +19,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect explain playSound           describe one command, its parameters and rules
               quickconnect types --python              print typed functions for programs
               quickconnect events accel                print a sensor's values
-              quickconnect doctor                      check each device, and show how to fix it
+              quickconnect doctor                      check each part, and show how to fix it
               quickconnect new script bell             make a script, with a test, in the folder bell
               quickconnect run bell.js                 run a script
               quickconnect scripts                     list the scripts and their state

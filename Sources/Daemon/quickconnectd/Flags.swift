@@ -9,13 +9,15 @@ struct Flags: ParsableCommand {
     @Option(help: ArgumentHelp("The Unix socket to create.", valueName: "PATH"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("The folder of mappings, instead of the shipped one and the owner's.", valueName: "DIR"))
+    @Option(
+        help: ArgumentHelp("The folder of mappings, instead of the shipped one and the owner's.", valueName: "FOLDER")
+    )
     var mappings: String?
 
-    @Option(help: ArgumentHelp("The folder of system sounds.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder of system sounds.", valueName: "FOLDER"))
     var sounds: String?
 
-    @Option(help: ArgumentHelp("The folder for the files of callers.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder for the files of callers.", valueName: "FOLDER"))
     var media: String?
 
     @Option(help: ArgumentHelp("The ALSA PCM to play on.", valueName: "NAME"))
@@ -36,7 +38,7 @@ struct Flags: ParsableCommand {
     @Flag(help: "Check the settings and mappings, touch no device, and exit.")
     var check = false
 
-    @Flag(help: "Check every device, say how to fix each problem, and exit: 0 only if no problem is found.")
+    @Flag(help: "Check every part of the device, say how to fix each problem, and exit: 0 only if no problem is found.")
     var doctor = false
 
     @Flag(help: "With --doctor: print JSON, for programs.")
@@ -79,7 +81,7 @@ struct Flags: ParsableCommand {
               quickconnectd                                as the service runs it
               quickconnectd --simulate --socket /tmp/qc    try it on a machine without sound
               quickconnectd --check                        are the settings and mappings valid?
-              quickconnectd --doctor                       does each device work? If not, how to fix it
+              quickconnectd --doctor                       does each part work? If not, how to fix it
 
             SIGHUP reloads the mappings; SIGTERM ends the daemon. Exit status: 0 clean, 1 failed at run time, 2 a mistake \
             in the flags, settings or mappings.

@@ -14,9 +14,9 @@ struct QuickConnectScripts: ParsableCommand {
         commandName: "quickconnect-scripts",
         abstract: "Runs JavaScript that drives this device's hardware through the daemon quickconnectd.",
         usage: """
-            quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <DIR>] [--macros <DIR>]
+            quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <FOLDER>] [--macros <FOLDER>]
             quickconnect-scripts [--socket <PATH>] [--config <FILE>] FILE [ARGUMENT ...]
-            quickconnect-scripts --procedures [--socket <PATH>] [--config <FILE>] [--procedure-folder <DIR>]
+            quickconnect-scripts --procedures [--socket <PATH>] [--config <FILE>] [--procedure-folder <FOLDER>]
             """,
         discussion: """
             Without FILE it runs each *.js file of the scripts' folder in a separate process, restarts those that \
@@ -40,10 +40,10 @@ struct QuickConnectScripts: ParsableCommand {
     @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The folder of the scripts.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder of the scripts.", valueName: "FOLDER"))
     var scripts: String?
 
-    @Option(help: ArgumentHelp("The folder of the owner's macros.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder of the owner's macros.", valueName: "FOLDER"))
     var macros: String?
 
     /// The host starts itself with it, once for all macros.
@@ -53,7 +53,7 @@ struct QuickConnectScripts: ParsableCommand {
     @Flag(help: "Run stored procedures and record their data, instead of scripts and macros.")
     var procedures = false
 
-    @Option(help: ArgumentHelp("The folder of the owner's procedures.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder of the owner's procedures.", valueName: "FOLDER"))
     var procedureFolder: String?
 
     @Option(

@@ -12,7 +12,7 @@ struct BackupCommand: ParsableCommand {
         discussion: """
             The file contains the settings folder (with mappings, scripts, macros, procedures, pages and actions), kept \
             values, saved macros with their versions, recorded data, fetched procedures, the allowed actions, and the \
-            users of pages. It does not contain the media folder, login sessions, or the state of quickconnect-mqtt. The \
+            users of pages. It does not contain the media folder, sessions of pages, or the state of quickconnect-mqtt. The \
             services may keep running.
 
             The file contains private data. Only its owner can read it.

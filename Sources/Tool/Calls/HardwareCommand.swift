@@ -5,7 +5,7 @@ import JSON
 struct HardwareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hardware",
-        abstract: "Lists the lines, lights and sensors of this machine, with the lines of a mapping that declare them.",
+        abstract: "Lists the lines, lights and sensors of this device, with the lines of a mapping that declare them.",
         discussion: """
             Examples:
               quickconnect hardware

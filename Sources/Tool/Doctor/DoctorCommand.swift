@@ -7,7 +7,7 @@ import QuickConnect
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks every device, and says how to fix each problem.",
+        abstract: "Checks every part of this device, and says how to fix each problem.",
         discussion: """
             Asks the daemon. If none answers, it runs «quickconnectd --doctor», which needs no daemon. Exit status 0 only \
             if no problem is found.

@@ -38,7 +38,7 @@ struct MediaListCommand: ParsableCommand {
 }
 
 struct MediaRemoveCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Deletes files.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Removes files.")
 
     @OptionGroup var connection: ConnectionOptions
 

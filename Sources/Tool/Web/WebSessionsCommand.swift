@@ -7,7 +7,7 @@ import Linux
 struct WebSessionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "Lists the login sessions, or ends them.",
+        abstract: "Lists the sessions of pages, or ends them.",
         subcommands: [WebSessionsListCommand.self, WebSessionsEndCommand.self],
         defaultSubcommand: WebSessionsListCommand.self
     )
@@ -16,7 +16,7 @@ struct WebSessionsCommand: ParsableCommand {
 struct WebSessionsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the login sessions, with their start and the number of open pages."
+        abstract: "Lists the sessions, with their start and the number of open pages."
     )
 
     @OptionGroup var output: AnswerOptions

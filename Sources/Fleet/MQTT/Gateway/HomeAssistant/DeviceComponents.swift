@@ -115,7 +115,7 @@ struct DeviceComponents: Sendable {
 
     private var others: [Component] {
         var components: [Component] = []
-        if reachable.contains("stop") { components.append(button("stop", "Stop", [])) }
+        if reachable.contains("stop") { components.append(button("stop", "Stop all", [])) }
         if reachable.contains("playSound"), knowledge.hasMotor || before.contains(Self.vibrate) {
             var vibrate = button("playSound", "Vibrate", id: Self.vibrate, [-1])
             vibrate.members = needing(.vibration, vibrate.members)
