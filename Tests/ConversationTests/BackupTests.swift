@@ -477,10 +477,53 @@ struct BackupTests {
         #expect(failed.exit == .status(1) && failed.errors.contains("no/such"), "\(failed.errors)")
     }
 
-    @Test func `tells which folders it does not hold`() async throws {
+    @Test func `tells which folders and pages it does not hold`() async throws {
         let device = try Device()
-        try device.folder.write("scripts: {folder: /srv/scripts}\n", to: "etc/quickconnectd.yaml")
+        let pages = "{pages: [{open: /srv/menu}, {open: \"https://shop.example.org/\"}], fallback: /srv/closed.html}"
+        try device.folder.write(
+            "scripts: {folder: /srv/scripts}\nkiosk: \(pages)\n",
+            to: "etc/quickconnectd.yaml"
+        )
         let made = try await device.run("backup", device.folder("device.tar.gz"))
-        #expect(made.exit == .status(0) && made.errors.contains("not in it: /srv/scripts"), "\(made.errors)")
+        #expect(made.exit == .status(0), "\(made.errors)")
+        let told = ["/srv/scripts", "/srv/closed.html", "/srv/menu"].map {
+            "quickconnect: not in it: \($0), which is outside of \(device.configuration)\n"
+        }
+        #expect(made.errors == told.joined(), "\(made.errors)")
+    }
+
+    @Test func `holds what programs with one state folder keep in it, and goes back there`() async throws {
+        let device = source
+        try device.fill("first")
+        for name in ["data.db", "users.json", "macros"] {
+            let service = ["data.db": "data", "users.json": "web"][name] ?? "scripts"
+            let place = device.folder("var/quickconnect-\(service)")
+            rename("\(place)/\(name)", device.folder("var/quickconnect/\(name)"))
+            try FileManager.default.removeItem(atPath: place)
+        }
+        let before = try device.files()
+        let file = device.folder("device.tar.gz")
+        let made = try await device.run("backup", file)
+        #expect(made.output == "\(file): configuration, values, macros, data, actions, users\n", "\(made.errors)")
+        try device.folder.write("changed", to: "var/quickconnect/data.db")
+        try FileManager.default.removeItem(atPath: device.folder("var/quickconnect/macros"))
+        let restored = try await device.run("restore", file)
+        #expect(restored.exit == .status(0), "\(restored.errors)")
+        #expect(try device.files() == before)
+    }
+
+    @Test func `says where a running service has the data that it does not find`() async throws {
+        let device = source
+        try device.fill("first")
+        try FileManager.default.removeItem(atPath: device.folder("var/quickconnect-data/data.db"))
+        let daemon = try await device.daemon()
+        defer { withExtendedLifetime(daemon) {} }
+        let service = try SocketClient(path: device.folder("socket"))
+        #expect(try await service.value("registerHandler", ["data"]) == .null)
+        async let answered: Void = answer(service, "/srv/data/data.db")
+        let made = try await device.run("backup", device.folder("device.tar.gz"))
+        try await answered
+        #expect(made.exit == .status(0), "\(made.errors)")
+        #expect(made.errors.contains("not in it: the recorded data, in /srv/data/data.db"), "\(made.errors)")
     }
 }

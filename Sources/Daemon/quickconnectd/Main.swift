@@ -136,14 +136,19 @@ struct ProcessContext {
 }
 
 /// Where this device keeps what a backup holds, for `quickconnect backup`: `{"configuration", "values", "state", "actions",
-/// "elsewhere": [folder, …]}`. The last are folders of the owner's outside of the first.
+/// "elsewhere": [path, …]}`. The last are folders and pages of the owner's outside of the first.
 struct KeptPlaces {
     let json: JSONValue
 
     init(_ settings: Settings, _ folders: StandardFolders) {
         let configuration = Folders.parent(of: folders.config) ?? "/"
-        let named = settings.mappings.map(\.path) + [settings.scripts] + (settings.web.pages.map { [$0] } ?? [])
-        let elsewhere = named.filter { !$0.hasPrefix("\(configuration)/") && !folders.mappings.contains($0) }
+        let kiosk = settings.kiosk
+        let single = [settings.scripts, settings.web.pages, kiosk.page, kiosk.fallback].compactMap(\.self)
+        let named = settings.mappings.map(\.path) + single + kiosk.pages.map(\.open)
+        var seen = Set(folders.mappings)
+        let elsewhere = named.filter { path in
+            !path.hasPrefix("\(configuration)/") && !path.contains("://") && seen.insert(path).inserted
+        }
         json = [
             "configuration": .string(configuration), "values": .string(settings.values),
             "state": .string(folders.state), "actions": .string(folders.actionStates.own),

@@ -42,9 +42,19 @@ struct BackupCommand: ParsableCommand {
         }
         try BackupArchive(path: file).write(parts, manifest: manifest)
         say("\(file): \(parts.map(\.name).joined(separator: ", "))")
-        for folder in places.elsewhere {
-            note("not in it: \(folder), a folder outside of \(places.configuration)")
+        for path in places.elsewhere { note("not in it: \(path), which is outside of \(places.configuration)") }
+        if let data = dataElsewhere(places) {
+            let remedy = "«quickconnect data backup FILE» copies them"
+            note("not in it: the recorded data, in \(data.escapingControls) instead of \(places.data); \(remedy)")
         }
+    }
+
+    /// Where a running service has the data, if not where they are looked for.
+    private func dataElsewhere(_ places: BackupPlaces) -> String? {
+        guard !FileText.exists(places.data), connection.isAnswered,
+            let answer = try? connection.dataService("data", ["info"])
+        else { return nil }
+        return answer.objectValue?["path"]?.stringValue
     }
 
     /// The existing parts. The service makes a copy of the data, because it may be writing.
@@ -86,11 +96,15 @@ struct BackupPlaces {
     let state: String
     /// Which actions the owner allows on which sites.
     let actions: String
-    /// The owner's folders that the settings put elsewhere. No backup contains them.
+    /// The owner's folders and files that the settings put elsewhere. No backup contains them.
     let elsewhere: [String]
 
-    /// The state folders of the services other than the daemon: `STATE-scripts` and so on.
-    private func folder(_ service: String) -> String { "\(state)-\(service)" }
+    /// The state folders of the services other than the daemon: `STATE-scripts` and so on. Programs that all have one
+    /// `STATE_DIRECTORY` keep everything in it.
+    private func folder(_ service: String) -> String {
+        let own = "\(state)-\(service)"
+        return OwnProcess.environment["STATE_DIRECTORY"] == nil || FileText.exists(own) ? own : state
+    }
 
     var data: String { "\(folder("data"))/data.db" }
 
