@@ -212,7 +212,7 @@ struct SetupTests {
         arguments: [
             (["home", "--network", "eth77"], 2, "no network at 'eth77': this device is at"),
             (["home", "--name", "a:b"], 2, "not 'a:b'"),
-            (["kiosk"], 2, "FOLDER or ADDRESS is missing."),
+            (["kiosk"], 2, "FOLDER or ADDRESS is missing: the settings have no 'page'"),
             (["kiosk", "/no/such"], 1, "/no/such/index.html is missing: the page is a folder with an index.html"),
         ]
     )
@@ -245,6 +245,25 @@ struct SetupTests {
         )
         #expect(try await setup("kiosk", "--undo").output.contains("setup-kiosk.yaml is removed"))
         try await end(daemon)
+    }
+
+    @Test func `a kiosk shows the pages of the owner's own settings`() async throws {
+        try folder.write("<title>Menu</title>", to: "menu/index.html")
+        let pages = "kiosk: {pages: [{open: menu, for: 20s}, {open: \"https://shop.example.org/\"}]}"
+        try writeSettings(pages)
+        let both = try await setup("kiosk", folder("menu"))
+        #expect(both.0 == .status(1) && both.errors.contains("«quickconnect setup kiosk» alone"), "\(both)")
+        #expect(files(in: "settings.d").isEmpty)
+        let made = try await setup("kiosk")
+        #expect(made.errors.isEmpty && made.output.contains("  kiosk:\n    fullScreen: true\n"), "\(made)")
+        try folder.remove("menu/index.html")
+        let missing = try await setup("kiosk")
+        #expect(missing.0 == .status(1) && missing.errors.contains("menu/index.html is missing"), "\(missing)")
+        // What a set-up has written is not what the owner has.
+        try writeSettings("")
+        try folder.write("<title>Menu</title>", to: "menu/index.html")
+        _ = try await setup("kiosk", folder("menu"))
+        #expect(try await setup("kiosk").errors.contains("FOLDER or ADDRESS is missing"))
     }
 
     /// Says it again while a window has that state.

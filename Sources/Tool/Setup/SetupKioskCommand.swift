@@ -1,8 +1,10 @@
 import ArgumentParser
 import CommandLineText
+import Configuration
 import Glibc
 import JSON
 import Linux
+import QuickConnect
 
 struct SetupKioskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +12,7 @@ struct SetupKioskCommand: ParsableCommand {
         abstract: "A page on the whole screen, from power-on.",
         discussion: """
             With sudo: on a machine without a desktop, on its first console, instead of the log-in there. Without sudo: in \
-            your own session, at each log-in.
+            your own session, at each log-in. Without a page, it shows those of your own settings.
             """
     )
 
@@ -32,16 +34,12 @@ struct SetupKioskCommand: ParsableCommand {
     private static let program = "quickconnect-kiosk"
     private static let unit = "quickconnect-kiosk.service"
 
-    func validate() throws {
-        guard options.undo || page != nil else { throw ValidationError("FOLDER or ADDRESS is missing.") }
-    }
-
     func run() throws {
         let place = try SetupPlace(options, "kiosk", isForUsers: true)
         if options.undo { return try undo(place) }
         let isConsole = place.units != nil && geteuid() == 0
         try checkPrograms(place, isConsole: isConsole)
-        let page = try checkedPage(isConsole: isConsole)
+        let page = try chosenPage(place, isConsole: isConsole)
         var files = files(place, page, isConsole: isConsole)
         _ = try files.write(at: place)
         guard let units = place.units else { return try finishByHand(place) }
@@ -52,8 +50,29 @@ struct SetupKioskCommand: ParsableCommand {
 
     // MARK: What must be there
 
-    private func checkedPage(isConsole: Bool) throws -> String {
-        let text = page ?? ""
+    /// The page to write; nil where the owner's own settings have what is shown.
+    private func chosenPage(_ place: SetupPlace, isConsole: Bool) throws -> String? {
+        var flags = Settings.Overrides()
+        flags.config = place.config
+        let kiosk = Settings.read(flags: flags, environment: [:], folders: StandardFolders()).settings.kiosk
+        if let page {
+            guard kiosk.pages.isEmpty else {
+                let remedy = "«quickconnect setup kiosk» alone shows them"
+                throw ExitError(message: "the settings have 'pages' of a kiosk already; \(remedy)")
+            }
+            return try checked(page, isConsole: isConsole)
+        }
+        let isOwn = kiosk.pageLocation?.file == Self.file(place)
+        let declared = kiosk.pages.map(\.open) + (isOwn ? [] : [kiosk.page].compactMap(\.self))
+        guard !declared.isEmpty else {
+            let problem = "the settings have no 'page' or 'pages' of a kiosk, or a mistake («quickconnectd --check»)"
+            throw ValidationError("FOLDER or ADDRESS is missing: \(problem).")
+        }
+        for page in declared { _ = try checked(page, isConsole: isConsole) }
+        return nil
+    }
+
+    private func checked(_ text: String, isConsole: Bool) throws -> String {
         if text.hasPrefix("http://") || text.hasPrefix("https://") { return text }
         let path = Folders.absolute(text)
         let isFile = path.hasSuffix(".html")
@@ -80,9 +99,10 @@ struct SetupKioskCommand: ParsableCommand {
             throw ExitError(message: "an X server is missing: «sudo apt install xserver-xorg xinit»")
         }
         if place.units?.isActive("display-manager.service") == true {
+            let words = (["quickconnect setup kiosk"] + [page].compactMap { $0?.shellWord }).joined(separator: " ")
             let message = """
                 a desktop has the screen (display-manager.service). As the user who logs in there, without sudo: \
-                «quickconnect setup kiosk \((page ?? "").shellWord)»; or switch the desktop off: «sudo systemctl disable --now \
+                «\(words)»; or switch the desktop off: «sudo systemctl disable --now \
                 display-manager.service».
                 """
             throw ExitError(message: message)
@@ -90,14 +110,17 @@ struct SetupKioskCommand: ParsableCommand {
     }
 
     private func files(_ place: SetupPlace, _ page: String?, isConsole: Bool) -> SetupFiles {
-        var lines = ["kiosk:", "  page: \(JSONValue.string(page ?? "").text)", "  fullScreen: true"]
+        var lines = ["kiosk:", "  fullScreen: true"]
+        if let page { lines.insert("  page: \(JSONValue.string(page).text)", at: 1) }
         if let monitor { lines.append("  monitor: \(JSONValue.string(monitor).text)") }
         // Nobody with a keyboard leaves a kiosk that has nothing beside it.
         if isConsole { lines += ["  cursor: false", "  leaveKey: none"] }
         var files = SetupFiles("kiosk")
-        files.add("\(place.folder)/settings.d/setup-kiosk.yaml", lines.joined(separator: "\n"))
+        files.add(Self.file(place), lines.joined(separator: "\n"))
         return files
     }
+
+    private static func file(_ place: SetupPlace) -> String { "\(place.folder)/settings.d/setup-kiosk.yaml" }
 
     // MARK: Whether it works
 
