@@ -114,7 +114,7 @@ extension YAMLFile {
     }
 
     fileprivate mutating func microseconds(_ node: YAMLNode, _ what: String) -> Int? {
-        guard let duration = duration(node, what) else { return nil }
+        guard let duration = duration(node, what, suchAs: "20ms") else { return nil }
         guard duration <= .seconds(10) else {
             mistake("\(what) is at most 10s", got: node)
             return nil

@@ -131,11 +131,12 @@ struct YAMLFile {
     }
 
     /// A duration such as `500ms`, `30s` or `2m`.
-    mutating func duration(_ node: YAMLNode, _ what: String) -> Duration? {
+    /// - Parameter example: one that fits there.
+    mutating func duration(_ node: YAMLNode, _ what: String, suchAs example: String = "30s") -> Duration? {
         if let text = node.text, let duration = Duration(text: text) { return duration }
         // What is long enough behind a 1 is too short without it.
         let isShort = node.text.map { $0.first?.isNumber == true && Duration(text: "1\($0)") != nil } ?? false
-        let expected = isShort ? "at least 1ms" : "a number and a unit (ms, s, m, h, d), such as 30s"
+        let expected = isShort ? "at least 1ms" : "a number and a unit (ms, s, m, h, d), such as \(example)"
         mistake("\(what) must be \(expected)", got: node)
         return nil
     }

@@ -97,7 +97,10 @@ struct BindingTests {
         ("{type: boolean, gpio: {line: A, bias: up}}", "'bias'"),
         ("{type: boolean, gpio: {line: A, debonce: 3ms}}", "unknown key 'debonce' in 'gpio', did you mean 'debounce'?"),
         ("{type: boolean, gpio: {line: A, debounce: 11s}}", "'debounce' is at most 10s"),
-        ("{type: boolean, gpio: {line: A, debounce: 3}}", "'debounce' must be a number and a unit"),
+        (
+            "{type: boolean, gpio: {line: A, debounce: 20}}",
+            "'debounce' must be a number and a unit (ms, s, m, h, d), such as 20ms; got the number 20"
+        ),
         ("{type: boolean, gpio: {line: A, output: true, debounce: 3ms}}", "'debounce' is for inputs"),
         ("{type: boolean, gpio: {line: A, output: true, bias: pull-up}}", "'bias' is for inputs"),
         ("{type: boolean, gpio: {line: A, drive: open-drain}}", "'drive' is for outputs, with 'output: true'"),
