@@ -388,6 +388,17 @@ struct SetupOfUnitsTests {
         #expect(undone.0 == .status(0) && commands.last == "disable --now quickconnect-kiosk.service", "\(undone)")
     }
 
+    @Test func `the doctor brings the screen of a kiosk by its unit, not by a session of somebody's`() async throws {
+        let daemon = try await DaemonProcess()
+        let own = try await client("doctor", "screen", "--socket", daemon.socket)
+        #expect(own.0 == .status(1) && own.output.contains("systemctl --user start quickconnect-picker"), "\(own)")
+        try FileManager.default.createDirectory(atPath: folder("active"), withIntermediateDirectories: true)
+        try folder.write("", to: "active/quickconnect-kiosk.service")
+        let kiosk = try await client("doctor", "screen", "--socket", daemon.socket)
+        #expect(kiosk.output.contains("sudo systemctl restart quickconnect-kiosk"), "\(kiosk)")
+        #expect(kiosk.0 == .status(1) && !kiosk.output.contains("--user"), "\(kiosk)")
+    }
+
     @Test func `a unit that fails is told`() async throws {
         try folder.write("", to: "fails")
         let made = try await client("setup", "home", "--network", "none")

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -13,7 +14,11 @@ struct ScreenCheck {
         switch try connection.result(of: "screen", [["ways": true]]) {
         case .success(let value): answer = value
         case .failure(let error):
-            return Finding("screen", .error, error.message, fix: error.members["fix"]?.stringValue)
+            let fix = error.members["fix"]?.stringValue
+            guard fix != nil, let ofKiosk = Self.fixOfKiosk else {
+                return Finding("screen", .error, error.message, fix: fix)
+            }
+            return Finding("screen", .error, "nothing in the kiosk's session answers for the screen", fix: ofKiosk)
         }
         if flash {
             // An end in between would leave it dark.
@@ -23,6 +28,14 @@ struct ScreenCheck {
             _ = try connection.call("screen", [["on": true]])
         }
         return Self.finding(answer.objectValue?["ways"]?.arrayValue?.compactMap(\.objectValue) ?? [])
+    }
+
+    /// What brings an answer where the session is a kiosk's, whose unit starts quickconnect-picker if that is there; nil elsewhere.
+    private static var fixOfKiosk: String? {
+        let (unit, program) = ("quickconnect-kiosk", "quickconnect-picker")
+        guard SystemdUnits(user: false)?.isActive("\(unit).service") == true else { return nil }
+        let packages = Program.isInstalled(program) ? "" : "sudo apt install \(program) x11-xserver-utils && "
+        return "\(packages)sudo systemctl restart \(unit)"
     }
 
     private static func finding(_ ways: [JSONObject]) -> Finding {
