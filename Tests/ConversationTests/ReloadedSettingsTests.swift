@@ -41,6 +41,31 @@ struct ReloadedSettingsTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
+    @Test func `warns of all that --check warns of`() async throws {
+        let folder = try TestFolder()
+        let own = """
+            reload: {business: [ReloadBCO]}
+            lamp: {value: {type: boolean}, set: {users: ["web:ann"]}}
+            bell: {event: {type: any}}
+
+            """
+        try folder.write(own, to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        let client = try daemon.connect()
+        #expect(try await client.value("reload", []).objectValue?["warnings"]?.arrayValue?.count == 1)
+        let sockets = "[{path: other.sock, group: root, commands: [lamb]}]"
+        let settings = "{record: [{event: bel}], track: none.json, kiosk: {page: /nowhere}, sockets: \(sockets)}"
+        try daemon.folder.write(settings, to: "settings.yaml")
+        let reloaded = try await client.value("reload", []).objectValue?["warnings"]?.arrayValue ?? []
+        let flags = ["--simulate", "--config", daemon.folder("settings.yaml"), "--mappings", folder.path]
+        let check = try ChildProcess(Products.path("quickconnectd"), flags + ["--check"])
+        #expect(try await check.wait() == .status(0))
+        let checked = check.errors.split(separator: "\n").filter { $0.hasPrefix("warning: ") }
+        #expect(reloaded.compactMap(\.stringValue) == checked.map { String($0.dropFirst("warning: ".count)) })
+        #expect(checked.count == 5, "\(check.errors)")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
     @Test func `the doctor names files that are not what was read, until a reload`() async throws {
         let folder = try TestFolder()
         let own = """

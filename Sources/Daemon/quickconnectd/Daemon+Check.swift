@@ -19,11 +19,7 @@ extension Daemon {
                 throw ConfigurationMistakes(mistakes + error.mistakes)
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            let ofSettings =
-                settings.sockets.flatMap { $0.warnings(table) } + NamesDoctor(settings) { table.entries }.mistakes
-                + missingTracks
-                + settings.kiosk.warnings
-            Self.show(warnings + ofLines(table) + ofGateways(table) + ofSettings, as: "warning: ")
+            Self.show(warnings + self.warnings(settings, table), as: "warning: ")
             Self.show(ownersNotes(table), as: "note: ")
             print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
@@ -31,6 +27,12 @@ extension Daemon {
             Self.show(error.mistakes)
             return ExitStatus.mistake
         }
+    }
+
+    /// What is odd in settings, and in the mappings beside them. Blocks.
+    func warnings(_ settings: Settings, _ table: MappingTable) -> [ConfigurationMistake] {
+        ofLines(settings, table) + ofGateways(settings, table) + settings.sockets.flatMap { $0.warnings(table) }
+            + NamesDoctor(settings) { table.entries }.mistakes + missingTracks(settings) + settings.kiosk.warnings
     }
 
     /// Where the variable names no folder: what the owner has is elsewhere then, and nobody reads it. Empty if it does.
@@ -48,20 +50,20 @@ extension Daemon {
     }
 
     /// Rules for the users of gateways that do not exist.
-    private func ofGateways(_ table: MappingTable) -> [ConfigurationMistake] {
-        let missing = gatewayDoctor { table.entries }.missing
+    private func ofGateways(_ settings: Settings, _ table: MappingTable) -> [ConfigurationMistake] {
+        let missing = gatewayDoctor(settings) { table.entries }.missing
         return missing.flatMap { gateway in gateway.places.map { ConfigurationMistake(gateway.says, at: $0) } }
     }
 
     /// Slips in the names of lines, where this machine has them. Looking at a chip takes no line.
-    private func ofLines(_ table: MappingTable) -> [ConfigurationMistake] {
+    private func ofLines(_ settings: Settings, _ table: MappingTable) -> [ConfigurationMistake] {
         guard !settings.simulate else { return [] }
         let (lines, refusals) = GPIOChips().all()
         return refusals.isEmpty ? table.warningsOfLines(Set(lines.map(\.name))) : []
     }
 
     /// Tracks that the files name, and that are not there. They are only for the simulation.
-    private var missingTracks: [ConfigurationMistake] {
+    private func missingTracks(_ settings: Settings) -> [ConfigurationMistake] {
         [("track", settings.track), ("motion.replay", settings.motionTrack)].compactMap { key, path in
             guard settings.given[key] != nil, !FileText.exists(path) else { return nil }
             return ConfigurationMistake("there is no file \(path)", at: .outside("'\(key)'"))

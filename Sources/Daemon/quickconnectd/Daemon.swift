@@ -158,6 +158,7 @@ struct Daemon {
             loader,
             settings,
             read: reread,
+            examine: warnings,
             adopt: { new in
                 journal.level = Self.level(new)
                 audit.turn(on: new.audit)
@@ -269,7 +270,7 @@ struct Daemon {
                 examined: [
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     FilesDoctor(reloader: reloader),
-                    gatewayDoctor { router.frontController.currentTable.entries },
+                    gatewayDoctor(settings) { router.frontController.currentTable.entries },
                     NamesDoctor(settings) { router.frontController.currentTable.entries },
                     RecordingDoctor(reloader: reloader) { router.handlers.has("data") },
                 ] + examined + devices.examined(environment),
@@ -284,7 +285,10 @@ struct Daemon {
         )
     }
 
-    func gatewayDoctor(_ entries: @escaping @Sendable () -> [MappingEntry]) -> GatewayDoctor {
+    func gatewayDoctor(
+        _ settings: Settings,
+        _ entries: @escaping @Sendable () -> [MappingEntry]
+    ) -> GatewayDoctor {
         GatewayDoctor(
             sockets: Sockets(settings, accounts).gateways,
             shipped: settings.mappings.count > 1 ? settings.mappings.first?.path : nil,

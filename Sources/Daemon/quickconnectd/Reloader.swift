@@ -29,6 +29,7 @@ final class Reloader: Sendable {
 
     private let settings: Settings
     private let read: SettingsReading
+    private let examine: @Sendable (Settings, MappingTable) -> [ConfigurationMistake]
     /// Takes up what of new settings can be, before the table.
     private let adopt: @Sendable (Settings) -> Void
     private let changed = Mutex<[String]>([])
@@ -95,17 +96,20 @@ final class Reloader: Sendable {
     /// - Parameters:
     ///   - settings: those that the daemon has started with.
     ///   - read: reads them again. Blocks.
+    ///   - examine: finds what is odd in settings that were read again, beside their table. Blocks.
     ///   - adopt: takes up what of other settings can be, before their table.
     init(
         _ loader: MappingLoader,
         _ settings: Settings,
         read: @escaping SettingsReading,
+        examine: @escaping @Sendable (Settings, MappingTable) -> [ConfigurationMistake],
         adopt: @escaping @Sendable (Settings) -> Void,
         logger: Logger
     ) {
         self.loader = loader
         self.settings = settings
         self.read = read
+        self.examine = examine
         self.adopt = adopt
         self.logger = logger
         taken = TakenSettings(path: StandardFolders.programs(beside: settings.media), logger: logger)
@@ -174,7 +178,7 @@ final class Reloader: Sendable {
         used.withLock { $0 = tags }
         // The table's turn is last, because handlers and subscriptions are checked again with it.
         if let reread { adopt(reread.settings) }
-        var warnings = found.map(\.description)
+        var warnings = (found + (reread.map { examine($0.settings, table) } ?? [])).map(\.description)
         warnings += target.router.replaceTable(table).map { "\($0)" }
         loader.hardware?.adopt(table)
         loader.scheduler?.adopt(table)
