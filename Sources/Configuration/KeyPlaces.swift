@@ -14,7 +14,8 @@ enum KeyPlaces {
     /// What other programs and languages call it.
     private static let others = [
         "min": "minimum", "max": "maximum", "bool": "boolean", "int": "integer", "float": "number", "double": "number",
-        "str": "string", "text": "string", "list": "array", "dict": "object", "map": "object",
+        "str": "string", "text": "string", "list": "array", "dict": "object", "map": "object", "host": "broker",
+        "port": "broker", "server": "broker", "username": "user", "password": "passwordFile",
     ]
 
     private static func names<Section>(_ keys: [FileKey<Section>]) -> Set<String> { Set(keys.map(\.name)) }

@@ -38,6 +38,7 @@ package enum MappingFiles {
                 continue
             }
             mistakes += reader.mistakes
+            for warning in reader.warnings { builder.warn(warning) }
             if reader.isUnreadable { builder.isIncomplete = true }
         }
         for (old, new) in replaced where names[new] != nil {

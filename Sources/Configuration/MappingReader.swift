@@ -38,6 +38,7 @@ struct MappingReader {
     init(path: String, text: String? = nil) { file = YAMLFile(path: path, text: text) }
 
     var mistakes: [ConfigurationMistake] { file.mistakes }
+    var warnings: [ConfigurationMistake] { file.warnings }
     var isGone: Bool { file.isGone }
 
     mutating func read() -> [MappingDeclaration] {

@@ -10,6 +10,8 @@ import QuickConnect
 struct YAMLFile {
     let path: String
     private(set) var mistakes: [ConfigurationMistake] = []
+    /// What is odd in it, and may be right.
+    private(set) var warnings: [ConfigurationMistake] = []
     /// Whether nothing was at the path, not even a link.
     private(set) var isGone = false
     /// What is in the file, where somebody has read it already.
@@ -286,6 +288,20 @@ extension YAMLFile {
         "select", "sensor", "siren", "switch", "tag", "text", "update", "vacuum", "valve", "water_heater",
     ]
 
+    /// Home Assistant's names for what its entities have, but for those of a single platform that are like no other.
+    private static let discoveryKeys = """
+        availability availability_mode availability_template availability_topic brightness_command_template \
+        brightness_command_topic brightness_scale brightness_state_topic brightness_value_template command_template \
+        command_topic default_entity_id device device_class enabled_by_default encoding entity_category entity_picture \
+        event_types expire_after force_update icon initial json_attributes_template json_attributes_topic \
+        last_reset_value_template max min mode modes name object_id off_delay on_command_type optimistic options origin \
+        pattern payload_available payload_close payload_home payload_lock payload_not_available payload_not_home \
+        payload_off payload_on payload_open payload_press payload_reset payload_stop payload_unlock platform qos retain \
+        schema source_type stat_off stat_on state_class state_closed state_closing state_locked state_off state_on \
+        state_open state_opening state_topic state_unlocked state_value_template step suggested_display_precision \
+        unit_of_measurement value_template
+        """.split(separator: " ").map(String.init)
+
     /// `{platform: …, …}`: members of a component of Home Assistant's discovery; or false, for none.
     mutating func homeAssistant(_ node: YAMLNode) -> JSONValue? {
         if node.json?.boolValue == false { return .bool(false) }
@@ -297,7 +313,13 @@ extension YAMLFile {
             switch name {
             case "platform": checkPlatform(value)
             case "unique_id": mistake("'unique_id' is made of the device's name and the command's", at: key)
-            default: break
+            case _ where Self.discoveryKeys.contains(name): break
+            default:
+                // Each version knows more of them, and passes over the others without a word.
+                let near = NearestNames.question(name, among: Self.discoveryKeys, within: 2)
+                guard !near.isEmpty, warnings.count < 20 else { continue }
+                let says = "no entity of Home Assistant has '\(name.shortened)', as far as is known\(near)"
+                warnings.append(ConfigurationMistake(says, at: location(key)))
             }
         }
         return json(node, "'homeAssistant'")

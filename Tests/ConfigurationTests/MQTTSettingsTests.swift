@@ -72,6 +72,8 @@ struct MQTTSettingsTests {
         ("{broker: a, device: a/b}", ":1:27: 'device' must be a name"),
         ("{broker: a, groups: [a, a]}", ":1:31: a group 'a' is listed twice"),
         ("{broker: a, groups: [ä]}", ":1:28: 'ä' is not a name of a group"),
+        ("{broker: a, port: 1883}", ":1:19: unknown key 'port' in 'mqtt', did you mean 'broker'?"),
+        ("{broker: a, homeAssistant: {nam: x}}", ":1:35: unknown key 'nam' in 'homeAssistant', did you mean 'name'?"),
         ("{broker: a, prefix: /qc}", ":1:27: 'prefix' must be a topic"),
         ("{broker: a, prefix: qc/+}", ":1:27: 'prefix' must be a topic"),
         ("{broker: a, tls: {certificate: c}}", ":1:24: a client's certificate needs both"),

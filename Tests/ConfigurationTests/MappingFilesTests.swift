@@ -464,5 +464,14 @@ struct MappingFilesTests {
             try mistakes("a: {homeAssistant: {unique_id: x}}").first?.hasPrefix("a.yaml:1:21: 'unique_id' is made")
                 ?? false
         )
+        // A key of a later version, or of a platform like no other, may be right.
+        let keys = "device_clas: door, unit_of_measurment: W, tilt_command_topic: ~/t, state_class: total, pl_on: a"
+        let odd = try folder(["a.yaml": "a: {view: [], homeAssistant: {\(keys)}}"])
+        let (says, doubt) = ("no entity of Home Assistant has", "as far as is known, did you mean")
+        let told = [
+            ":31: \(says) 'device_clas', \(doubt) 'device_class'?",
+            ":50: \(says) 'unit_of_measurment', \(doubt) 'unit_of_measurement'?",
+        ]
+        #expect(try build(odd).warnings.map(\.description) == told.map { "\(odd("a.yaml")):1\($0)" })
     }
 }

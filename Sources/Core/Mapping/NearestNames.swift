@@ -4,10 +4,15 @@ internal import JSON
 public enum NearestNames {
     /// At most three of the candidates, nearest first: they differ by added, missing, changed or swapped letters, at
     /// most a third of the name's letters but at least one, ignoring case. It examines every candidate.
-    public static func find(_ name: String, among candidates: some Sequence<String>) -> [String] {
+    /// - Parameter most: by no more letters than that, however long the name is.
+    public static func find(
+        _ name: String,
+        among candidates: some Sequence<String>,
+        within most: Int = longest
+    ) -> [String] {
         guard name.utf8.count <= longest else { return [] }
         let wanted = Letters(name)
-        let allowed = max(1, wanted.count / 3)
+        let allowed = min(most, max(1, wanted.count / 3))
         let near = candidates.compactMap { candidate -> (distance: Int, name: String)? in
             guard candidate.utf8.count <= 4 * longest else { return nil }
             let letters = Letters(candidate)
@@ -20,11 +25,15 @@ public enum NearestNames {
     }
 
     /// Longer names are not compared.
-    static let longest = 64
+    public static let longest = 64
 
     /// `, did you mean 'loc'?`, or an empty text if no name is near.
-    public static func question(_ name: String, among candidates: some Sequence<String>) -> String {
-        question(find(name, among: candidates))
+    public static func question(
+        _ name: String,
+        among candidates: some Sequence<String>,
+        within most: Int = longest
+    ) -> String {
+        question(find(name, among: candidates, within: most))
     }
 
     /// `, did you mean 'loc'?`, or an empty text if there is no name.
