@@ -166,6 +166,36 @@ struct SchedulerTests {
         }
     }
 
+    @Test func `the call of a missed run waits for the program that answers it`() async throws {
+        try await withConnections { connections in
+            var (dark, light) = (inSeconds(-600, call: "later"), inSeconds(-500, call: "echo"))
+            (dark.runsMissed, light.runsMissed) = (true, true)
+            let table = try Self.table([("dark", dark), ("light", light)])
+            let before = scheduler { Scheduler.timeOfDay() - 1200 }
+            before.adopt(table)
+            await before.stop()
+            let scheduler = scheduler()
+            scheduler.adopt(table)
+            let client = try listener(connections, ["dark", "light"])
+            scheduler.prepare(on: connections.loop, connections.router)
+            scheduler.start(on: connections.loop)
+            let runs = try runs(try await client.lines(2))
+            #expect(runs.map(\.name) == ["dark", "light"] && runs.allSatisfy { $0.run["missed"] == true })
+            // What has nobody to wait for does not wait.
+            #expect(scheduler.report(of: "light")?.result == "ok")
+            #expect(scheduler.report(of: "dark")?.result == nil)
+            let program = try connections.connect(as: 1000)
+            try connections.router.register("later", of: program.connection)
+            let call = try #require(try JSONParser.parse(try await program.lines(1)[0]).objectValue)
+            program.send(#"{"responseId":\#(call["callbackId"]?.text ?? ""),"responseData":1}"# + "\n")
+            try await eventually("it has ended") {
+                connections.step()
+                return scheduler.report(of: "dark")?.result == "ok"
+            }
+            await scheduler.stop()
+        }
+    }
+
     /// Reads of the timer fail as they do when somebody has set the clock. Its times have long passed, so it comes at each turn.
     @Test func `a clock that is set makes up for what is missed, and set back it runs nothing twice`()
         async throws

@@ -47,6 +47,13 @@ public struct Router: Sendable {
         }
     }
 
+    /// Whether nobody has registered a handler that a call of it needs.
+    package func lacksHandler(of command: String) -> Bool {
+        guard let entry = frontController.currentTable[command] else { return !handlers.has(command) }
+        let steps = [Phase.validation, .business, .view].flatMap { entry.steps(of: $0) }
+        return steps.contains { HandlerUses.handler($0.name).map { !handlers.has($0) } ?? false }
+    }
+
     /// Subscribes a connection to all of the events, or to none. Throws `denied` if it may not have one of them,
     /// `notFound` if the option `value` is true and one of them is not a value, otherwise as
     /// ``EventHub/subscribe(_:to:options:form:)``.

@@ -43,6 +43,8 @@ final class Scheduler: Sendable {
     /// On the loop only.
     private let timer = Mutex<LoopBound<ClockTimer>?>(nil)
 
+    /// How many seconds the call of a missed run waits for who answers it.
+    private static let patience = 60
     private static let hour: Int64 = 3600
     private static let day = 24 * hour
     private static let zonePath = "/etc/localtime"
@@ -204,11 +206,24 @@ final class Scheduler: Sendable {
             end(run.name, .success(.null), ended)
             return true
         }
-        let caller = PlannedCall.caller(run.name)
-        InternalCall.make(call.command.value, call.parameters, as: caller, on: stage.router, stage.loop) {
-            self.end(run.name, $0, ended)
-        }
+        make(call, of: run.name, on: stage, waits: run.isMissed ? Self.patience : 0, ended)
         return true
+    }
+
+    /// - Parameter waits: for how many seconds it waits for a program that answers it: at a start it comes before them.
+    private func make(_ call: PlannedCall, of name: String, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) {
+        guard waits > 0, stage.router.lacksHandler(of: call.command.value) else {
+            let caller = PlannedCall.caller(name)
+            return InternalCall.make(call.command.value, call.parameters, as: caller, on: stage.router, stage.loop) {
+                self.end(name, $0, ended)
+            }
+        }
+        AlarmThread.shared.ring(after: .seconds(1)) {
+            stage.loop.execute {
+                guard self.state.withLock({ $0.stage != nil }) else { return }
+                self.make(call, of: name, on: stage, waits: waits - 1, ended)
+            }
+        }
     }
 
     private func end(_ name: String, _ outcome: InternalCall.Outcome, _ ended: RunEnd) {
