@@ -45,6 +45,25 @@ struct ScriptFolderTests {
         try await host.awaitErrors("once.js: hello once")
     }
 
+    @Test func `a name that is nearly an event's is told once, in the log and in quickconnect scripts`() async throws {
+        let daemon = try await DaemonProcess()
+        let texts = ["word.js": "on('playstate', () => {})", "book.js": "mapCommandToVCF('playstate', () => {})"]
+        let host = try ScriptProcess.host(texts, daemon: daemon)
+        let client = try daemon.connect()
+        let told =
+            "'playstate' is not an event of this device, did you mean 'playState'? Nothing comes unless a program posts it."
+        for name in texts.keys {
+            try await eventually("the warning is listed") { try await client.script(name)["warning"] == .string(told) }
+            #expect(host.errors.matches(of: try Regex("\(name): 'playstate'")).count == 1, "\(host.errors)")
+        }
+        #expect(try await daemon.client("scripts").output.contains("did you mean 'playState'?"))
+        try host.put("on('playState', () => {})", as: "word.js")
+        try await eventually("it is mended") {
+            let word = try await client.script("word.js")
+            return word["state"] == "running" && word["warning"] == nil
+        }
+    }
+
     @Test func `without a host scripts is unavailable`() async throws {
         let daemon = try await DaemonProcess()
         #expect(try await daemon.client("scripts").exit == .status(1))

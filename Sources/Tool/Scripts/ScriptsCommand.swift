@@ -48,8 +48,8 @@ private struct ScriptTable {
         var lines: [String] = []
         for (row, script) in zip(rows, [nil] + scripts.map(Optional.some)) {
             lines.append(String(row))
-            if let error = script?["error"]?.stringValue {
-                lines += error.wrapped(to: max(width - 4, 20)).map { "    \($0)" }
+            for text in ["error", "warning"].compactMap({ script?[$0]?.stringValue }) {
+                lines += text.wrapped(to: max(width - 4, 20)).map { "    \($0)" }
             }
             if let dropped = script?["droppedLines"]?.integerValue, dropped > 0 {
                 lines.append("    \(dropped) lines of its console were dropped")

@@ -35,7 +35,7 @@
             host.lacking.add(name)
             host.console.error('the handler ' + name + ' is not registered: ' + error.message)
         }, answer => {
-            if (answer && answer.warning) host.console.warn('the handler ' + name + ': ' + answer.warning)
+            host.warned(answer, 'the handler ' + name + ': ')
         })
     }
 

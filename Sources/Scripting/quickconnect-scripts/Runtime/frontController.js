@@ -172,9 +172,7 @@
             host.ask('subscribe', host.subscriptionOf(name), error => {
                 events.delete(name)
                 host.console.warn(name + ': ' + error.message)
-            }, told => {
-                if (told && told.warning) host.console.warn(told.warning)
-            })
+            }, told => host.warned(told))
         }
     }
 

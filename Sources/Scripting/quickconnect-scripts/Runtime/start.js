@@ -124,6 +124,9 @@
     // What keeps the script alive.
     host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
 
+    // The daemon has accepted a subscription or a handler, perhaps with a warning, which `quickconnect scripts` shows, too.
+    host.warned = (told, whose = '') => { if (told && told.warning) native.warn(whose + told.warning) }
+
     // Subscriptions that the script made itself with a call of `subscribe`: event → the parameters of that call.
     host.subscriptions = new Map()
     host.subscribed = (command, parameters) => {

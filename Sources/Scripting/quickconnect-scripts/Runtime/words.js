@@ -41,7 +41,7 @@
         if (options) entry.options = options
         try {
             const told = await host.callQuietly('subscribe', host.subscriptionOf(name), site)
-            if (told && told.warning) host.console.warn(told.warning)
+            host.warned(told)
         } catch (error) {
             entry.options = before
             remove()
@@ -101,7 +101,7 @@
         if (host.isFinishing()) return
         try {
             const told = await host.callQuietly('registerHandler', [name], site)
-            if (told && told.warning) host.console.warn('the handler ' + name + ': ' + told.warning)
+            host.warned(told, 'the handler ' + name + ': ')
         } catch (error) {
             if (host.handlers.get(name) === handler) before ? host.handlers.set(name, before) : host.handlers.delete(name)
             throw error

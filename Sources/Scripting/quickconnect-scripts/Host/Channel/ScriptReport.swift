@@ -14,6 +14,8 @@ struct ScriptReport: Sendable, Equatable {
     var droppedLines: Int?
     /// The last error: `file:line:column: message`.
     var error: String?
+    /// The last warning of the daemon about an event or a handler, such as a name that nearly is another's.
+    var warning: String?
     /// The limit that it exceeded.
     var limit: String?
     /// Where it was when it exceeded the limit, `{"macro", "file", "line", "stack"}` with the parts that are known.
@@ -30,6 +32,7 @@ struct ScriptReport: Sendable, Equatable {
         answers = members["answers"]?.integerValue.map(Int.init) ?? answers
         droppedLines = members["dropped"]?.integerValue.map(Int.init) ?? droppedLines
         error = members["error"]?.stringValue ?? error
+        warning = members["warning"]?.stringValue ?? warning
         limit = members["limit"]?.stringValue ?? limit
         place = members["place"]?.objectValue ?? place
         loadedFile = members["file"]?.stringValue ?? loadedFile
@@ -40,8 +43,8 @@ struct ScriptReport: Sendable, Equatable {
             "loaded": isLoaded.map(JSONValue.bool), "released": isReleased.map(JSONValue.bool),
             "calls": calls.map { .integer(Int64($0)) }, "answers": answers.map { .integer(Int64($0)) },
             "dropped": droppedLines.map { .integer(Int64($0)) }, "error": error.map(JSONValue.string),
-            "limit": limit.map(JSONValue.string), "place": place.map(JSONValue.object),
-            "file": loadedFile.map(JSONValue.string),
+            "warning": warning.map(JSONValue.string), "limit": limit.map(JSONValue.string),
+            "place": place.map(JSONValue.object), "file": loadedFile.map(JSONValue.string),
         ])
     }
 }

@@ -312,6 +312,7 @@ final class SupervisedScript {
             members["calls"] = .integer(Int64(process.report.calls ?? 0))
             members["answers"] = .integer(Int64(process.report.answers ?? 0))
             members["droppedLines"] = .integer(Int64(process.report.droppedLines ?? 0))
+            members["warning"] = process.report.warning.map(JSONValue.string)
         }
         members["restarts"] = .integer(Int64(restarts))
         if let error { members["error"] = .string(error) }

@@ -28,6 +28,12 @@ extension ScriptRunner {
         report { $0.error = text }
     }
 
+    /// The daemon has a doubt about what the script subscribes to or answers.
+    func warn(_ text: String) {
+        write("warning", text)
+        report { $0.warning = text }
+    }
+
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool) {
         timers.start(id, milliseconds: milliseconds, repeats: repeats)
     }

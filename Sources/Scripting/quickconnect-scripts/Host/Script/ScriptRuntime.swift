@@ -94,6 +94,7 @@ final class ScriptRuntime {
             { [unowned natives] (level: String, text: String) in natives.write(level, text) },
             forKeyedSubscript: "print"
         )
+        object.setObject({ [unowned natives] (text: String) in natives.warn(text) }, forKeyedSubscript: "warn")
         object.setObject(
             { [unowned natives, unowned context] (name: String) in
                 try context.evaluate(try natives.loadText(name), sourceURL: name)
