@@ -421,7 +421,7 @@ class Client {
 
   #nextDelay() {
     const delay = this.#delay;
-    this.#delay = Math.min(delay * 2, longestDelay); // Until a daemon sends something.
+    this.#delay = Math.min(delay * 1.1, longestDelay); // Until a daemon sends something.
     return delay;
   }
 }

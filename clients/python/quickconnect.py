@@ -441,7 +441,7 @@ class AsyncClient:
                 log.debug("%s", error)
 
     def _next_delay(self):
-        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)  # Until a daemon says something.
+        delay, self._delay = self._delay, min(self._delay * 1.1, LONGEST_DELAY)  # Until a daemon says something.
         return delay
 
     def _spawn(self, coroutine):

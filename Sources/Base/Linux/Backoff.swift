@@ -2,24 +2,30 @@
 package struct Backoff: Sendable {
     private let first: Duration
     private let max: Duration
+    private let growth: Double
     private var pause: Duration?
 
     /// A connection that is lost sooner counts as a failure, so that a service that refuses this client is not asked all
     /// the time.
     private static let lasting = Duration.seconds(1)
 
-    /// Starts with the shortest wait, which doubles up to `max`.
-    package init(first: Duration = .milliseconds(50), max: Duration = .seconds(5)) {
+    /// Starts with the shortest wait, which grows up to `max`.
+    package init(first: Duration, max: Duration, growth: Double = 2) {
         self.first = first
         self.max = max
+        self.growth = growth
     }
+
+    /// For the daemon: from 50 ms to 5 s, each a tenth longer. So a client is away for little longer than a daemon that is
+    /// restarted.
+    package init() { self.init(first: .milliseconds(50), max: .seconds(5), growth: 1.1) }
 
     /// Whether an attempt has failed since the last one that lasted.
     package var hasFailed: Bool { pause != nil }
 
     /// The wait after an attempt that failed.
     package mutating func failed() -> Duration {
-        let next = pause.map { min($0 * 2, max) } ?? first
+        let next = pause.map { min($0 * growth, max) } ?? first
         pause = next
         return next
     }
