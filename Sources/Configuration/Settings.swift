@@ -98,6 +98,14 @@ package struct Settings: Sendable {
         }
     }
 
+    /// Which programs are to be restarted for changed keys, in a sentence for each, with the line to type where systemd has it.
+    package static func restarts(for keys: [String]) -> [String] {
+        Dictionary(grouping: keys, by: reader).sorted { $0.key < $1.key }.map { program, keys in
+            let fix = ServiceManager.restart(program).map { ": «\($0)»" } ?? ""
+            return "a restart of \(program) takes up the changed settings \(keys.joined(separator: ", "))\(fix)"
+        }
+    }
+
     /// Whether a reload takes a key up.
     private static func isLive(_ key: String) -> Bool {
         // The window takes up its own.

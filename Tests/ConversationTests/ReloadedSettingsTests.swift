@@ -125,6 +125,12 @@ struct ReloadedSettingsTests {
         // The service that records knows itself what it has taken up.
         let units = ["quickconnect-scripts", "quickconnect-web", "quickconnectd"]
         #expect(told.count == 3 && zip(told, units).allSatisfy { $0.contains("since the start of \($1):") }, "\(told)")
+        // Who types the line is told what to type next.
+        let tool = try daemon.startClient(["call", "reload"])
+        _ = try await tool.wait()
+        for (unit, key) in zip(units, ["scripts.memoryBytes", "web.inlineScripts", "pcm"]) {
+            #expect(tool.errors.contains("a restart of \(unit) takes up the changed settings \(key)"), "\(tool.errors)")
+        }
     }
 
     @Test func `what another program reads waits until that one is started`() async throws {

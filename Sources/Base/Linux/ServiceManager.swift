@@ -28,11 +28,16 @@ package struct ServiceManager: Sendable {
     package static func command(_ words: String) -> String? { isRunning ? "sudo systemctl \(words)" : nil }
 
     /// The command that starts a service, as a person types it; nil where systemd does not run, or has no such unit.
-    package static func start(_ unit: String) -> String? {
+    package static func start(_ unit: String) -> String? { command("start", unit) }
+
+    /// The one that restarts it.
+    package static func restart(_ unit: String) -> String? { command("restart", unit) }
+
+    private static func command(_ verb: String, _ unit: String) -> String? {
         let hasUnit = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].contains {
             FileText.exists("\($0)/systemd/system/\(unit).service")
         }
-        return hasUnit ? command("start \(unit)") : nil
+        return hasUnit ? command("\(verb) \(unit)") : nil
     }
 
     /// Whether systemd listens.

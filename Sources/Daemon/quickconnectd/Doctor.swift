@@ -116,7 +116,7 @@ struct DaemonDoctor: Examined {
         }
         return keys.sorted { $0.key < $1.key }.map { program, keys in
             let says = "the settings have changed since the start of \(program): \(keys.joined(separator: ", "))"
-            return Finding("settings", .warning, says, fix: ServiceManager.command("restart \(program)"))
+            return Finding("settings", .warning, says, fix: ServiceManager.restart(program))
         }
     }
 

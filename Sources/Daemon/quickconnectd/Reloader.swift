@@ -191,12 +191,7 @@ final class Reloader: Sendable {
         reloaded.warnings = warnings
         reloaded.restart = reread.map { changes(in: $0.settings) } ?? []
         changed.withLock { $0 = reloaded.restart }
-        for (program, keys) in Dictionary(grouping: reloaded.restart, by: Settings.reader) {
-            let fix = ServiceManager.command("restart \(program)").map { "; \($0)" } ?? ""
-            logger.notice(
-                "a restart of \(program) takes up the changed settings: \(keys.joined(separator: ", "))\(fix)"
-            )
-        }
+        for sentence in Settings.restarts(for: reloaded.restart) { logger.notice("\(sentence)") }
         return reloaded
     }
 }

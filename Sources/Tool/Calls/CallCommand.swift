@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineText
+import Configuration
 import JSON
 import Linux
 
@@ -45,6 +46,10 @@ struct CallCommand: ParsableCommand {
             say(answer.text)
             if arguments == ["run"], let code = answer.objectValue?["result"]?.stringValue, code != "ok" {
                 noteFailure(of: command, code)
+            }
+            if command == "reload", !json {
+                let keys = answer.objectValue?["restart"]?.arrayValue?.compactMap(\.stringValue)
+                for sentence in Settings.restarts(for: keys ?? []) { note(sentence) }
             }
             if command == "post", let name = CallArguments.firstText(arguments) { noteUnknown(name) }
         } catch var end as ExitError {

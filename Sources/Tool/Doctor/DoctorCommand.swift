@@ -151,7 +151,7 @@ extension Finding {
             "data",
             .warning,
             says + keys.joined(separator: ", "),
-            fix: ServiceManager.command("restart quickconnect-data")
+            fix: ServiceManager.restart("quickconnect-data")
         )
     }
 }
