@@ -353,5 +353,7 @@ struct ClientTests {
         #expect(try await daemon.client("can", "reload").exit == .status(0))
         let nobody = try await daemon.client("can", "--as", "nobody", "reload")
         #expect(nobody.exit == .status(1) && nobody.output.contains("root only"))
+        let service = try daemon.startClient(["can", "--as", "quickconnect-nobody", "reload"])
+        #expect(try await service.wait() == .status(1) && service.errors.contains("so ask without --as"))
     }
 }

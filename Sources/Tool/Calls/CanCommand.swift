@@ -58,7 +58,7 @@ struct CanCommand: ParsableCommand {
     }
 
     func run() throws {
-        let answer = try connection.call("can", parameters)
+        let answer = try answer()
         let what = verb.map { "\(command) \($0)" } ?? command
         let members = answer.objectValue ?? [:]
         let isAllowed = members["allowed"] == true
@@ -71,6 +71,19 @@ struct CanCommand: ParsableCommand {
         }
         if !isAllowed { throw ExitError.refused }
     }
+
+    private func answer() throws -> JSONValue {
+        do { return try connection.call("can", parameters) } catch var end as ExitError where end.code == "notFound" {
+            if user?.hasPrefix("quickconnect") == true { end.message += Self.noService }
+            throw end
+        }
+    }
+
+    /// What to do where the packages are not installed.
+    private static let noService =
+        """
+        : the packages make the users of services. Here scripts and gateways are run by whoever starts them, so ask without --as
+        """
 
     /// The verbs that are refused.
     private static func but(_ verbs: JSONObject?) -> String {
