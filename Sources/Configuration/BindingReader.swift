@@ -221,6 +221,12 @@ extension YAMLFile {
         if value.parameter.kind != .boolean {
             value.parameter.minimum = value.parameter.minimum ?? 0
             value.parameter.maximum = value.parameter.maximum ?? 100
+            if let minimum = value.parameter.minimum, minimum < 0 {
+                mistake(
+                    "'minimum' is off, so it is 0 or more; got \(JSONValue.shortest(minimum).text). A direction is a line of its own, with 'gpio'",
+                    at: node
+                )
+            }
             let span = (value.parameter.maximum ?? 0) - (value.parameter.minimum ?? 0)
             if span == 0 || !span.isFinite {
                 mistake(

@@ -140,6 +140,10 @@ struct BindingTests {
             "{type: number, led: led0, minimum: 3, maximum: 3}",
             "'minimum' and 'maximum' are off and full; they must differ"
         ),
+        (
+            "{type: number, pwm: {chip: a, channel: 0}, minimum: -100}",
+            "'minimum' is off, so it is 0 or more; got -100."
+        ),
         ("{type: number, led: led0, oneOf: [1, 2]}", "'oneOf' is not for outputs"),
         ("{type: number, sensor: {chip: a}}", "'sensor' needs a 'chip' and an 'input'"),
         ("{type: integer, sensor: {chip: a, input: temp1}}", "a value with 'sensor' has the type number, not integer"),
@@ -222,6 +226,19 @@ struct BindingTests {
         let says = "'a': no GPIO chip of this machine has the line GIPO27, did you mean 'GPIO27' or 'GPIO17'?"
         #expect(table.warningsOfLines(["GPIO17", "PWM0", "GPIO27", ""]).map(\.message) == [says])
         #expect(table.warningsOfLines([]).isEmpty)
+    }
+
+    @Test func `outputs that nobody may set are noted in one sentence`() throws {
+        let lines = [
+            "lamp: {value: {type: boolean, gpio: {line: A, output: true}}}",
+            "fan: {value: {type: number, pwm: {chip: a, channel: 0}}, allow: {groups: [audio]}}",
+            "bell: {value: {type: boolean, gpio: {line: B}}}", "count: {value: {type: integer}}",
+            "light: {value: {type: number, led: led0}, set: {users: []}}",
+        ]
+        let note = try table(lines.joined(separator: "\n")).noteOfOutputs
+        #expect(note?.location.line == 2)
+        #expect(note?.message.hasPrefix("'fan', 'lamp' have no 'set', so only root and the daemon's user may") == true)
+        #expect(try table(lines[2...].joined(separator: "\n")).noteOfOutputs == nil)
     }
 
     @Test func `an input has no rule for who sets it, and a line has one value`() throws {

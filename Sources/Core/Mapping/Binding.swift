@@ -159,6 +159,24 @@ extension MappingTable {
         .sorted()
     }
 
+    /// What to say of outputs without `set`: a script that sets them works where all run as one user, and no more on a device. Nil if
+    /// there are none.
+    package var noteOfOutputs: ConfigurationMistake? {
+        let outputs = entries.filter { entry in
+            // A rule stands at its key, the one that is not written at the name.
+            entry.value?.binding?.isOutput ?? false && entry.setRule.map { entry.places.contains($0.location) } ?? false
+        }
+        .sorted { $0.command < $1.command }
+        guard let location = outputs.first?.location else { return nil }
+        let names = outputs.map { "'\($0.command)'" }.joined(separator: ", ")
+        let says = """
+            \(names) \(outputs.count == 1 ? "has" : "have") no 'set', so only root and the daemon's user may set \
+            \(outputs.count == 1 ? "it" : "them"), and no script or page of another user: beside 'value', write such as \
+            set: {groups: [quickconnect, "web:home"]}
+            """
+        return ConfigurationMistake(says, at: location)
+    }
+
     /// Commands are names of bytes, but nobody sees which of two lines or times such a name means.
     private var twins: [ConfigurationMistake] {
         let parts = entries.filter { entry in

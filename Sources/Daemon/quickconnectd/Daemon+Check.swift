@@ -20,7 +20,7 @@ extension Daemon {
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
             Self.show(warnings + self.warnings(settings, table), as: "warning: ")
-            Self.show(ownersNotes(table), as: "note: ")
+            Self.show(ownersNotes(table) + [table.noteOfOutputs].compactMap { $0 }, as: "note: ")
             print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
         } catch {
