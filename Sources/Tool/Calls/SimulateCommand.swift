@@ -59,7 +59,7 @@ struct SimulateCommand: ParsableCommand {
         let all = "There is no '\(what)' to move, but \(names.joined(separator: ", "))\(near.isEmpty ? "." : near)"
         let isSet = (try? connection.explained(what))?["value"]?.objectValue != nil
         let call = (["quickconnect", "call"] + words).map(\.shellWord).joined(separator: " ")
-        let more = isSet ? " A value is set: «\(call)»." : connection.unreadFiles.map { "\n\($0)" } ?? ""
+        let more = isSet ? " A value is set: «\(call)»." : connection.unreadFiles().map { "\n\($0)" } ?? ""
         return ValidationError(all + more)
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineText
+import Configuration
 import JSON
 import Linux
 import QuickConnect
@@ -79,16 +80,31 @@ struct ConnectionOptions: ParsableArguments {
             end.message = service
         }
         if let place = CommandError.place(in: error.members) { end.message += "\n  \(place.escapingControls)" }
-        if error.code == "unknownCommand" { end.message += unreadFiles.map { "\n\($0)" } ?? "" }
+        if error.code == "unknownCommand" {
+            let name = error.message.firstMatch(of: /'([^']+)'/).map { String($0.1) }
+            end.message += unreadFiles(with: name).map { "\n\($0)" } ?? ""
+        }
         return end
     }
 
     /// What to say of files that wait for a reload; nil if there are none, or this connection may not ask.
-    var unreadFiles: String? {
+    /// - Parameter name: what one of them may declare. It is looked for where this user may read.
+    func unreadFiles(with name: String? = nil) -> String? {
         guard case .success(let answer)? = try? result(of: "doctor", ["files"]),
             let finding = DoctorReport(answer)?.findings.first(where: { $0.subject == "files" })
         else { return nil }
-        return finding.says + (finding.fix.map { ": «\($0)»" } ?? "")
+        let files = finding.says.split(separator: ": ", maxSplits: 1).last?.split(separator: ", ").map(String.init)
+        let file = files?.first { file in
+            let text = try? FileText.read(file, maximumBytes: 4 << 20).get()
+            return name.map(MappingFiles.names(in: text ?? "").contains) ?? false
+        }
+        let says = file.map { "'\(name ?? "")' is in \($0), which the daemon has not read yet" } ?? finding.says
+        return says + (finding.fix.map { ": «\(mayReload ? "" : "sudo ")\($0)»" } ?? "")
+    }
+
+    private var mayReload: Bool {
+        guard case .success(let answer)? = try? result(of: "can", ["reload"]) else { return false }
+        return answer.objectValue?["allowed"] == true
     }
 }
 
