@@ -140,7 +140,7 @@ package struct Settings: Sendable {
         environment: [String: String],
         folders: StandardFolders
     ) -> (settings: Settings, mistakes: [ConfigurationMistake]) {
-        var mistakes: [ConfigurationMistake] = []
+        var mistakes = [folders.problem].compactMap { $0 }.map { ConfigurationMistake($0, at: .outside("HOME")) }
         let variables = Overrides(environment: environment, &mistakes)
         var settings = Settings(folders)
         let named = flags.config ?? variables.config

@@ -379,6 +379,22 @@ struct SettingsTests {
         #expect(state("quickconnect-scripts", isRoot: false) == "/home/a/.local/share/quickconnect")
     }
 
+    @Test func `without HOME the account's home counts, and without that the settings are refused`() throws {
+        func folders(_ environment: [String: String], account: String?, isRoot: Bool = false) -> StandardFolders {
+            StandardFolders(isRoot: isRoot, environment: environment, program: "/bin/x", account: account)
+        }
+        for environment in [[:], ["HOME": ""], ["HOME": "a"]] {
+            let found = folders(environment, account: "/home/b")
+            #expect(found.config.hasPrefix("/home/b/.config/") && found.problem == nil)
+            let none = folders(environment, account: nil)
+            let mistakes = Settings.read(flags: .init(), environment: [:], folders: none).mistakes
+            #expect(mistakes.map(\.location.file) == ["HOME"])
+            #expect(folders(environment, account: nil, isRoot: true).problem == nil)
+        }
+        #expect(folders(["XDG_CONFIG_HOME": "/c"], account: nil).problem?.contains("set HOME") == true)
+        #expect(folders(["XDG_CONFIG_HOME": "/c", "STATE_DIRECTORY": "/s"], account: nil).problem == nil)
+    }
+
     @Test func `an ordinary user has the XDG folders`() {
         let folders = StandardFolders(
             isRoot: false,

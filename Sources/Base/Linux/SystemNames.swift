@@ -13,6 +13,16 @@ package enum SystemNames {
         return name ?? "\(gid)"
     }
 
+    /// The home of a user; nil if the system knows none.
+    package static func home(ofUser uid: UInt32) -> String? {
+        var entry = passwd()
+        return lookUp { buffer, size, result in
+            getpwuid_r(uid, &entry, buffer, size, &result)
+        } take: {
+            String(cString: $0.pw_dir)
+        }
+    }
+
     /// Calls with a buffer that grows until it is large enough.
     /// - Parameter take: gets the entry, whose strings are in that buffer.
     package static func lookUp<Entry, Value>(

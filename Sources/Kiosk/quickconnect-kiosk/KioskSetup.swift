@@ -48,8 +48,7 @@ nonisolated struct KioskSetup {
     private static func folder(_ variable: String, _ fallback: String, _ environment: [String: String]) -> String {
         if let path = environment[variable], path.hasPrefix("/") { return path }
         // A folder that others may write to is not safe for cookies.
-        let account = getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
-        return "\(environment["HOME"] ?? account ?? "/")/\(fallback)"
+        return "\(environment["HOME"] ?? SystemNames.home(ofUser: getuid()) ?? "/")/\(fallback)"
     }
 
     private static func isOwnScheme(_ text: String, _ settings: KioskSettings) -> Bool {

@@ -41,7 +41,7 @@ struct NewOptions: ParsableArguments {
         func refuse(_ problem: String?) throws(ExitError) {
             if let problem { throw ExitError(message: problem, status: ExitError.usageStatus) }
         }
-        try refuse(NewProject.problem(of: name))
+        try refuse(NewProject.problem(of: name) ?? folders.problem)
         guard let user = getpwuid(geteuid())?.pointee.pw_name else {
             throw ExitError(message: "the user \(geteuid()) has no name here, and the rules of a mapping need one")
         }

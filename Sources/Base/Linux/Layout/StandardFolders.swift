@@ -38,6 +38,8 @@ package struct StandardFolders: Sendable {
     /// This program's state: for a service its own folder, which no other service may read.
     package var state: String
     package var media: String { "\(state)/media" }
+    /// Why those of an ordinary user are nowhere, as a sentence; nil if they are somewhere.
+    package let problem: String?
 
     /// The folder of fetched procedures, separate from other state because two users share it.
     package var fetched: String { "\(Folders.parent(of: state) ?? "")/quickconnect-sync" }
@@ -45,13 +47,17 @@ package struct StandardFolders: Sendable {
     /// - Parameters:
     ///   - program: the path of the running program, beside which what is shipped is looked for.
     ///   - service: the name of its folder in `/var/lib`.
+    ///   - account: the home of the user, which counts where HOME names none.
     package init(
         isRoot: Bool,
         environment: [String: String],
         program: String,
-        service: String = "quickconnect"
+        service: String = "quickconnect",
+        account: @autoclosure () -> String? = SystemNames.home(ofUser: geteuid())
     ) {
-        let home = environment["HOME"] ?? "/"
+        func whole(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let known = isRoot ? "/root" : whole(environment["HOME"]) ?? whole(account())
+        let home = known == "/" ? "" : known ?? ""
         // Where a unit has several folders, systemd names them all, the first one first.
         func folder(_ variable: String, _ fallback: String) -> String {
             guard let path = environment[variable]?.split(separator: ":").first, path.hasPrefix("/") else {
@@ -59,6 +65,11 @@ package struct StandardFolders: Sendable {
             }
             return String(path)
         }
+        let variables = [["CONFIGURATION_DIRECTORY", "XDG_CONFIG_HOME"], ["STATE_DIRECTORY", "XDG_DATA_HOME"]]
+        let isNamed = variables.allSatisfy { $0.contains { !folder($0, "").isEmpty } }
+        problem =
+            known == nil && !isNamed
+            ? "this user has no home, so that settings and state would be nowhere: set HOME to a whole path" : nil
         let shared = Self.shared(program)
         // systemd names a service's folders, whatever user it runs as (systemd.exec(5)).
         let owners = folder(
