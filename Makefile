@@ -24,6 +24,7 @@
 # make doctor-build    what this machine lacks to build for itself and for others
 # make test-power-cut    cuts the power of a virtual machine while it writes, 30 times
 # make figures    how many rooms the house has, and how large they are
+# make module NAME=Commands    compiles one module, and what it needs
 # make demo-fleet    three simulated devices on a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -59,7 +60,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: test-neighbours test-measured test-soak test-fuzz check all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
+.PHONY: test-neighbours test-measured test-soak test-fuzz check all deps test-deps kiosk-deps demo demo-fleet module build-tests test test-release test-package test-pages test-kiosk \
   test-actions test-first-day test-fleet check-arm64 doctor-build deb-here repository test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
   test-sanitized model soak year test-power-cut test-installed \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
@@ -93,6 +94,10 @@ demo-fleet: deps
 	$(SWIFT_BUILD) --product quickconnect
 	$(SWIFT_BUILD) --product quickconnect-mqtt
 	@scripts/demo-fleet $(BUILD)/debug
+
+module:
+	@[ -n "$(NAME)" ] || { echo "which module? Such as: make module NAME=Commands"; false; }
+	$(SWIFT_BUILD) --target $(NAME)
 
 build-tests: test-deps
 	$(SWIFT_BUILD) --build-tests
