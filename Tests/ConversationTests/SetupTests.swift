@@ -45,11 +45,11 @@ struct SetupTests {
 
     // MARK: Programs started by hand
 
-    private func daemon() async throws -> ChildProcess {
+    private func daemon(_ variables: [String: String] = Self.variables) async throws -> ChildProcess {
         let daemon = try ChildProcess(
             Products.path("quickconnectd"),
             ["--simulate", "--config", folder("quickconnectd.yaml"), "--socket", folder("socket")],
-            environment: Self.variables
+            environment: variables
         )
         try await eventually("the daemon listens") {
             if daemon.poll() != nil { throw NotInTime(description: daemon.errors) }
@@ -172,6 +172,25 @@ struct SetupTests {
         let checked = try await setup("home")
         #expect(checked.output.contains("Checked: web:carla can log in at http://[::1]:"), "\(checked)")
         try await end(web, daemon)
+    }
+
+    @Test func `it says how a daemon reads the mappings beside its settings, and whether one does`() async throws {
+        try folder.write("media: \(folder("media"))\n", to: "quickconnectd.yaml")
+        let first = try await setup("home")
+        #expect(first.0 == .status(0) && files(in: "mappings") == ["setup-home.yaml"], "\(first)")
+        for program in ["quickconnectd", "quickconnect-web"] {
+            let line = "  CONFIGURATION_DIRECTORY=\(folder.path) \(program) --config \(folder("quickconnectd.yaml")) &"
+            #expect(first.output.contains(line), "\(first.output)")
+        }
+        var variables = Self.variables
+        let says = "does not read the mappings in \(folder("mappings")): pages may not use the kiosk's window."
+        for isRead in [false, true] {
+            if isRead { variables["CONFIGURATION_DIRECTORY"] = folder.path }
+            let (daemon, web) = (try await daemon(variables), try await web())
+            let second = try await setup("home")
+            #expect(second.0 == .status(0) && second.output.contains(says) != isRead, "\(second)")
+            try await end(web, daemon)
+        }
     }
 
     // MARK: What it does not touch

@@ -31,6 +31,13 @@ struct HomePlan {
         self.socket = "\(named == nil && !FileText.exists(beside) ? place.folder : beside)/quickconnect-web.sock"
     }
 
+    private static let mapping = "/setup-home.yaml"
+
+    /// Whether a daemon has read the rules for the window, by the places that it tells of `kiosk`.
+    static func isRead(_ places: JSONValue?) -> Bool {
+        places?.arrayValue?.contains { $0.stringValue?.contains("\(mapping):") ?? false } ?? true
+    }
+
     private var settings: String { "\(place.folder)/settings.d/setup-home.yaml" }
     private static let networkMark = "# Network: "
 
@@ -72,7 +79,7 @@ struct HomePlan {
     func files(_ network: LocalNetwork?) -> SetupFiles {
         var files = SetupFiles("home")
         files.add(settings, settingsText(network))
-        files.add("\(place.folder)/mappings/setup-home.yaml", Self.rules)
+        if let mappings = place.mappings { files.add("\(mappings)\(Self.mapping)", Self.rules) }
         if place.units != nil {
             let units = "/etc/systemd/system/quickconnect-web"
             let listen = "[Socket]\nListenStream=\nListenStream=0.0.0.0:8467"
@@ -120,8 +127,8 @@ struct HomePlan {
     var byHand: String {
         """
         Start the daemon and the gateway (again), and then this command once more, which checks them and prints a log-in:
-          quickconnectd --config \(place.config) &
-          quickconnect-web --config \(place.config) &
+          \(place.variable)quickconnectd --config \(place.config.shellWord) &
+          \(place.variable)quickconnect-web --config \(place.config.shellWord) &
         """
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineText
+import Configuration
 import Glibc
 import Linux
 
@@ -40,17 +41,26 @@ struct SetupPlace {
     let folder: String
     /// The units that systemd runs for it; nil where the programs are started by hand.
     let units: SystemdUnits?
+    /// The environment of what reads these settings. Without the variable, the folders beside a named file would be nobody's.
+    private let environment: [String: String]
+    /// What it says beyond this process's, as a shell writes it before a command; else empty.
+    let variable: String
 
     /// - Parameters:
     ///   - purpose: what is typed behind `setup`.
     ///   - isForUsers: whether an ordinary user may set that up beside the system's daemon.
     init(_ options: SetupOptions, _ purpose: String, isForUsers: Bool) throws {
-        let environment = OwnProcess.environment
+        var environment = OwnProcess.environment
         let named = options.config ?? environment["QUICKCONNECT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         let isRoot = geteuid() == 0
         config = Folders.absolute(named ?? StandardFolders().config)
         isNamed = named != nil
         folder = Folders.parent(of: config) ?? "/"
+        let key = "CONFIGURATION_DIRECTORY"
+        let isElsewhere = environment[key] == nil && config != StandardFolders().config
+        variable = isElsewhere ? "\(key)=\(folder.shellWord) " : ""
+        if isElsewhere { environment[key] = folder }
+        self.environment = environment
         let system = isNamed ? nil : SystemdUnits(user: false)
         guard system != nil, !isRoot else {
             units = system
@@ -72,11 +82,20 @@ struct SetupPlace {
         say("  \(config): new, without a setting")
     }
 
+    /// The folder of the owner's mappings that the daemon reads; nil: it reads none but the shipped ones.
+    var mappings: String? {
+        var flags = Settings.Overrides()
+        if isNamed { flags.config = config }
+        let folders = StandardFolders(environment)
+        let read = Settings.read(flags: flags, environment: environment, folders: folders).settings.mappings
+        return read.map(\.path).last { $0 != folders.mappings[0] }
+    }
+
     /// What the daemon says of settings and mappings; nil if they have no mistake.
     func mistakes() throws -> String? {
         let program = Program.installed("quickconnectd")
         let arguments = ["--check"] + (isNamed ? ["--config", config] : [])
-        guard let outcome = Program.run(program, arguments, takesErrors: true) else {
+        guard let outcome = Program.run(program, arguments, environment: environment, takesErrors: true) else {
             throw ExitError(message: OwnPrograms.failure("quickconnectd", ENOENT))
         }
         return outcome.status == 0 ? nil : outcome.output

@@ -66,6 +66,11 @@ struct SetupHomeCommand: ParsableCommand {
                 status: 3
             )
         }
+        if !HomePlan.isRead(try options.connection.explained("kiosk")?["locations"]) {
+            let folder = place.mappings.map { "does not read the mappings in \($0)" }
+            let lack = folder ?? "reads the shipped mappings alone"
+            say("The daemon that answers \(lack): pages may not use the kiosk's window.")
+        }
         try addPerson(name)
         try visit(name, network)
         try logIn(name, network)
