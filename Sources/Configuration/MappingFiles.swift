@@ -24,6 +24,7 @@ package enum MappingFiles {
     private static func load(_ folders: [Folder], tries: Int) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
+        builder.shipped = folders.count > 1 ? folders[0].path : nil
         let (paths, replaced) = files(in: folders, &mistakes, &builder)
         var names: [String: Set<String>] = [:]
         for path in paths {

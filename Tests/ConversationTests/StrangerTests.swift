@@ -255,6 +255,62 @@ struct StrangerTests {
         )
     }
 
+    @Test func `what a gateway's list lacks is told with what mends it, before the call and at it`() async throws {
+        let (folder, own) = (try TestFolder(), try TestFolder())
+        let rings = "rings: {value: {type: integer, default: 0}"
+        try own.write("\(rings), allow: {groups: [\"web:home\"]}}\n", to: "a.yaml")
+        try own.write("\(rings), allow: {groups: [\"web:home\"]}}\n", to: "b.yaml")
+        try own.write("volume: {allow: {users: [\"web:ann\"]}}\nplain: {view: []}\n", to: "c.yaml")
+        let list = "[explain, reload, can, doctor]"
+        try folder.write(
+            """
+            mappings: [\(Products.root)/mappings, \(own.path)]
+            sockets: [{path: \(folder("web")), gateway: web, user: nobody, commands: \(list)}]
+            """,
+            to: "settings.yaml"
+        )
+        let daemon = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--simulate", "--config", folder("settings.yaml"), "--socket", folder("s"), "--media", folder("m")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        try await eventually("the daemon listens") { (try? SocketClient(path: folder("s"))) != nil }
+        let client = try SocketClient(path: folder("s"))
+        func refusal(_ command: String) async throws -> String {
+            let answer = try await client.value("can", [.string(command), "web:ann", ["groups": ["home"]]])
+            return answer.objectValue?["message"]?.stringValue ?? ""
+        }
+        #expect(try await refusal("rings") == "", "two files say the same")
+        let lack = "is not among the commands of the socket \(folder("web")) (\(folder("settings.yaml")):2:11); "
+        let allow = "«allow: {users: [web:ann], groups: [quickconnect]}» in the entry at \(own("c.yaml")):2:1"
+        let reload = "would allow it, once «quickconnect call reload» has read it"
+        #expect(try await refusal("plain") == "plain \(lack)the line \(allow) \(reload)")
+        #expect(try await refusal("undeclared").contains("no entry of that name is read («quickconnect call reload»"))
+        let explained = try await client.value("explain", ["volume"]).objectValue?["unlisted"]?.objectValue
+        #expect(explained?["web"]?.stringValue?.hasPrefix("volume \(lack)the line «commands: [") == true)
+
+        // Their rules differ now, so that the first file's is no longer enough.
+        try own.write("\(rings)}\n", to: "b.yaml")
+        let warnings = try await client.value("reload", []).objectValue?["warnings"]?.arrayValue
+        let told = warnings?.compactMap(\.stringValue) ?? []
+        let line = "the line «allow: {groups: [web:home]}» in the entry at \(own("b.yaml")):1:1 \(reload)"
+        let who = "this names users of the gateway 'web', who cannot call it: "
+        for (file, text) in [("a.yaml", "rings \(lack)\(line)"), ("c.yaml", "volume \(lack)")] {
+            let isTold = told.contains { $0.hasPrefix("\(own(file)):1:") && $0.contains("\(who)\(text)") }
+            #expect(isTold, "\(text): \(told)")
+        }
+        let report = try await client.value("doctor", []).objectValue?["findings"]?.arrayValue ?? []
+        let findings = report.compactMap { $0.objectValue?["says"]?.stringValue }
+        #expect(findings.contains { $0.contains("\(who)rings") }, "\(findings)")
+        let check = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--check", "--config", folder("settings.yaml")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        #expect(try await check.wait() == .status(0) && check.errors.contains("\(who)rings"), "\(check.errors)")
+        daemon.send(SIGTERM)
+    }
+
     @Test func `an entry that names a gateway's user is on its list, and a rule for another's entry is not`()
         async throws
     {

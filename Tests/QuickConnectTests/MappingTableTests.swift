@@ -284,6 +284,61 @@ struct MappingTableTests {
         #expect(table["lamp"].flatMap { permissions.refusal(by: $0, stranger) } != nil)
     }
 
+    @Test("A copy of an entry takes it from no gateway's list; one without the rule does, and is told")
+    func copies() throws {
+        let value = ValueDeclaration(Parameter("rings", .integer))
+        func rings(_ file: String, _ groups: [String]) -> MappingDeclaration {
+            var one = MappingDeclaration(Located("rings", at: place(1, file: file)))
+            one.value = value
+            guard !groups.isEmpty else { return one }
+            let names = groups.map { Located($0, at: place(3, file: file)) }
+            one.allow = MappingDeclaration.Allow(groups: names, location: place(3, file: file))
+            return one
+        }
+        func entry(_ declarations: MappingDeclaration...) throws -> MappingEntry {
+            var builder = MappingTableBuilder()
+            builder.shipped = "/usr"
+            for declaration in declarations { builder.add(declaration) }
+            let (table, _) = try builder.build(
+                catalog: [:],
+                scripts: { HandlerCommandObject($0, handlers: .none) },
+                declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+                accounts: TestAccounts()
+            )
+            return try #require(table["rings"])
+        }
+        let first = rings("a.yaml", ["audio", "web:home"])
+        #expect(try entry(first, first, rings("c.yaml", ["web:ops"])).gateways.map(\.text) == ["web"])
+        let rule = SocketRule(
+            name: "web",
+            commands: [],
+            connections: 1,
+            gateway: .init(name: "web", uid: 1),
+            location: place(2, file: "settings.yaml")
+        )
+        for (lacking, text) in [
+            (
+                try entry(first, rings("b.yaml", [])),
+                "the line «allow: {groups: [audio, web:home]}» in the entry at b.yaml:1:1"
+            ),
+            (
+                try entry(rings("a.yaml", [])),
+                "the line «allow: {users: [web:NAME], groups: [quickconnect]}» in the entry at a.yaml:1:1"
+            ),
+            (
+                try entry(rings("/usr/a.yaml", []), rings("b.yaml", ["web:home"])),
+                "the line «commands: [rings]» there"
+            ),
+        ] {
+            #expect(lacking.gateways.isEmpty)
+            let refusal = rule.refusal(of: lacking)
+            let says = "rings is not among the commands of the socket web (settings.yaml:2:1); \(text) would allow it"
+            #expect(refusal?.message.hasPrefix(says) == true, "\(String(describing: refusal))")
+        }
+        let listed = rule.refusal(of: try entry(first))
+        #expect(listed == nil)
+    }
+
     @Test("What only a package makes is no warning, but as a user the group's name is")
     func packageAccounts() throws {
         let (table, warnings) = try build([

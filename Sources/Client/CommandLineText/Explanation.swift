@@ -129,6 +129,9 @@ package struct Explanation {
         if !gateways.isEmpty {
             rows.append(["on the lists of", "\(gateways.joined(separator: ", ")), whose users its rules name"])
         }
+        for (gateway, why) in answer["unlisted"]?.objectValue ?? [:] {
+            rows.append(["not through", "\(gateway): \(why.stringValue ?? "")"])
+        }
         for (verb, rule) in answer["verbs"]?.objectValue ?? [:] {
             rows.append(["  \(verb)", rule.objectValue?["rule"]?.stringValue ?? ""])
         }

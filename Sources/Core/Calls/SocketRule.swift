@@ -95,18 +95,25 @@ public final class SocketRule: Sendable {
         return gateways?.contains(ByteName(gateway.name)) ?? false
     }
 
-    /// `denied` if the command is not on the list.
-    func refusal(of command: String, for gateways: Set<ByteName>?) -> CommandError? {
-        guard !lists(command, for: gateways), gateway == nil || command != Self.actFor else { return nil }
-        let command = command.shortened
+    /// `denied`, because the list lacks the command, with the line that would allow it.
+    /// - Parameter isKnown: whether something is mapped or registered under the name.
+    func refusal(of command: String, isKnown: Bool) -> CommandError {
         let line = NameList.whole((commands.map(\.text) + [command]).sorted(), bytes: 400).map { "commands: [\($0)]" }
         let remedy = line.map { "the line «\($0)» there" } ?? "«\(NameList.quoted(command))» added there"
+        let isUnread = !isKnown && gateway != nil
+        let hint = isUnread ? "no entry of that name is read («quickconnect call reload» reads changed files); " : ""
+        return denied(command, "\(hint)\(remedy) would allow it", location, line)
+    }
+
+    /// - Parameters:
+    ///   - remedy: the end of the sentence.
+    ///   - place: where the line belongs.
+    func denied(_ command: String, _ remedy: String, _ place: SourceLocation, _ line: String?) -> CommandError {
         let details = JSONObject(present: [
-            "rule": .string("the commands of the socket \(name)"), "location": .string(location.description),
+            "rule": .string("the commands of the socket \(name)"), "location": .string(place.description),
             "allow": line.map(JSONValue.string),
         ])
-        let sentence =
-            "\(command) is not among the commands of the socket \(name) (\(location)); \(remedy) would allow it"
+        let sentence = "\(command) is not among the commands of the socket \(name) (\(location)); \(remedy)"
         return CommandError(.denied, sentence, details: details)
     }
 }

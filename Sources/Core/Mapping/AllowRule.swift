@@ -58,6 +58,14 @@ public struct AllowRule: Sendable, Hashable {
         line(keys, users: (rule?.userNames ?? []) + [name(of: caller)], groups: rule?.groupNames ?? [])
     }
 
+    /// `allow: {users: ["web:ann"], groups: [quickconnect]}`: the rule with which an entry is on the list of the caller's
+    /// gateway, as YAML. Where there was none, those of the device stay.
+    static func line(listing caller: Caller, of gateway: ByteName, by rule: AllowRule?) -> String? {
+        guard let rule else { return line(["allow"], users: [name(of: caller)], groups: [ServiceUsers.group]) }
+        let isNamed = rule.gateways.contains(gateway)
+        return line(["allow"], users: rule.userNames + (isNamed ? [] : [name(of: caller)]), groups: rule.groupNames)
+    }
+
     /// The end of a sentence: how to let those of other rules call the command, too.
     func remedy(naming others: [AllowRule], too command: String) -> String {
         let users = userNames + Set(others.flatMap(\.userNames)).sorted()

@@ -84,16 +84,20 @@ public struct MappingDeclaration: Sendable {
     private var clash: ConfigurationMistake?
     /// Where each file speaks of it, once the files are merged.
     var places: [SourceLocation] = []
-    /// The files that say what the command does, by a phase or a value, once the files are merged.
-    var files: Set<String> = []
-    /// The gateways that these files name in their own rules for it, once the files are merged.
-    var gateways: Set<ByteName> = []
+    /// Where the files say what the command does, by a phase or a value, once they are merged.
+    var origins: [Origin] = []
     /// The gateways of its rules.
     var ruledGateways: Set<ByteName> {
         [allow, set, post].compactMap { $0?.gateways }.reduce(into: []) { $0.formUnion($1) }
     }
     /// Whether it removes the entry.
     public var removes = false
+
+    /// Where a file says what the command does, and the gateways that it names in its own rules for it.
+    struct Origin {
+        var location: SourceLocation
+        var gateways: Set<ByteName>
+    }
 
     /// An empty declaration of the command.
     public init(_ command: Located<String>) { self.command = command }

@@ -118,11 +118,14 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     public let postRule: AllowRule?
     /// The schedule's declaration, if the command is a schedule.
     package let schedule: ScheduleDeclaration?
-    /// The gateways whose users or groups `allow`, `set` or `post` names: it is on their lists by that, if the file of the rule
-    /// alone says what it does. A rule for another file's entry says who may call it, and puts it on no list.
+    /// The gateways whose users or groups `allow`, `set` or `post` names: it is on their lists by that, if each file names them
+    /// that says what it does. A rule for another file's entry says who may call it, and puts it on no list.
     public let gateways: Set<ByteName>
-    /// The files that say what the command is.
-    public let files: Set<String>
+    /// The gateways that its own rules name, in whatever file.
+    package let ruledGateways: Set<ByteName>
+    private let origins: [MappingDeclaration.Origin]
+    /// Whether it is known that no shipped file says what the command is.
+    package let isOwn: Bool
     /// The users of services that publish the value to the gateways that `allow` of the same file names.
     let publishers: Set<UInt32>
     /// Whether the arguments decide who may call it.
@@ -176,8 +179,10 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         timeout: Duration? = nil,
         homeAssistant: JSONValue? = nil,
         places: [SourceLocation] = [],
-        files: Set<String> = [],
+        origins: [MappingDeclaration.Origin] = [],
+        isOwn: Bool = false,
         gateways: Set<ByteName> = [],
+        ruledGateways: Set<ByteName> = [],
         publishers: Set<UInt32> = []
     ) {
         self.homeAssistant = homeAssistant
@@ -189,7 +194,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.postRule = postRule
         self.schedule = schedule
         self.gateways = gateways
-        self.files = files
+        self.ruledGateways = ruledGateways
+        self.origins = origins
+        self.isOwn = isOwn
         self.publishers = publishers
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
@@ -210,6 +217,12 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
 
     /// All that say who may call, set or post it.
     package var rules: [AllowRule] { [rule, setRule, postRule].compactMap { $0 } + verbs.all.map(\.rule) }
+
+    /// The place at which a rule of an owner's entry puts it on the list of a gateway; nil: the list alone does.
+    func place(toList gateway: ByteName) -> SourceLocation? {
+        guard isOwn else { return nil }
+        return origins.first { !$0.gateways.contains(gateway) }?.location ?? rule?.location
+    }
 
     /// What `can` calls that which `set` or `post` is the rule of: running a schedule, posting an event, or setting a value.
     package var settingVerb: String {

@@ -12,6 +12,8 @@ public struct MappingTableBuilder {
     public var isIncomplete = false
     /// The gateways that the settings have, for who names their users without them.
     public var gateways: [String] = []
+    /// The folder whose entries are not the owner's; nil: nobody knows whose they are.
+    package var shipped: String?
 
     /// A builder without declarations.
     public init() {}
@@ -39,8 +41,9 @@ public struct MappingTableBuilder {
         }
         declarations[key]?.places.append(declaration.command.location)
         if !declaration.isEmpty {
-            declarations[key]?.files.insert(declaration.command.location.file)
-            declarations[key]?.gateways.formUnion(declaration.ruledGateways)
+            declarations[key]?.origins.append(
+                .init(location: declaration.command.location, gateways: declaration.ruledGateways)
+            )
         }
     }
 
@@ -88,6 +91,7 @@ public struct MappingTableBuilder {
             accounts: accounts,
             mistakes: mistakes,
             gateways: gateways,
+            shipped: shipped,
             handlerUses: HandlerUses(services: ServiceUsers.ids(accounts))
         )
         let defaultName = MappingDeclaration.defaultName
@@ -158,6 +162,7 @@ public struct MappingTableBuilder {
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
         let gateways: [String]
+        let shipped: String?
         var warnings: [ConfigurationMistake] = []
         var handlerUses: HandlerUses
 
@@ -171,7 +176,9 @@ public struct MappingTableBuilder {
             let allow = declaration.allow.map { rule($0) }
             let inherited = allow == nil ? inheritedRule(declaration, defaults) : nil
             var named = gateways(declaration, declaration.ruledGateways)
-            if let inherited, declaration.files == [inherited.location.file] { named.formUnion(inherited.gateways) }
+            if let inherited, declaration.origins.map(\.location.file) == [inherited.location.file] {
+                named.formUnion(inherited.gateways)
+            }
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
@@ -194,8 +201,10 @@ public struct MappingTableBuilder {
                 timeout: declaration.timeout ?? defaults?.timeout,
                 homeAssistant: declaration.homeAssistant,
                 places: declaration.places,
-                files: declaration.files,
+                origins: declaration.origins,
+                isOwn: isOwn(declaration),
                 gateways: named,
+                ruledGateways: declaration.ruledGateways,
                 publishers: publishers(of: declaration, allow)
             )
         }
@@ -263,10 +272,15 @@ public struct MappingTableBuilder {
             return (declaration.set ?? (isOwners ? nobody : nil)).map { rule($0) }
         }
 
-        /// Those of a rule that the entry's own file names, too: who allows a further user in a later file takes it from nobody,
-        /// and a rule for an entry of somebody else's puts it on no list.
+        /// Those of a rule that each file names, too, that says what the entry is: who allows a further user in a later file, or
+        /// has a copy of the entry, takes it from nobody, and a rule for an entry of somebody else's puts it on no list.
         private func gateways(_ declaration: MappingDeclaration, _ named: Set<ByteName>) -> Set<ByteName> {
-            declaration.files.count == 1 ? named.intersection(declaration.gateways) : []
+            declaration.origins.isEmpty ? [] : declaration.origins.reduce(named) { $0.intersection($1.gateways) }
+        }
+
+        private func isOwn(_ declaration: MappingDeclaration) -> Bool {
+            guard let shipped else { return false }
+            return !declaration.origins.contains { $0.location.file.hasPrefix("\(shipped)/") }
         }
 
         /// Who publishes a value for others has a right of its own to it: it could read it in the name of any of them.

@@ -47,6 +47,29 @@ extension MappingTable {
     }
 }
 
+extension SocketRule {
+    /// `denied` if no user of its gateway can call the entry.
+    package func refusal(of entry: MappingEntry) -> CommandError? {
+        guard let gateway else { return nil }
+        return refusal(of: entry.command, entry, for: Caller(.gateway(name: gateway.name, user: "NAME")))
+    }
+
+    /// `denied` if the command is not on the list, with what mends it: for an entry of the owner's its rule, for others the list.
+    /// - Parameter entry: what the command is; nil: nothing is mapped, and no handler is registered.
+    func refusal(of command: String, _ entry: MappingEntry?, for caller: @autoclosure () -> Caller) -> CommandError? {
+        guard !lists(command, for: entry?.gateways), gateway == nil || command != Self.actFor else { return nil }
+        let command = command.shortened
+        guard let gateway = gateway.map({ ByteName($0.name) }), let place = entry?.place(toList: gateway) else {
+            return refusal(of: command, isKnown: entry != nil)
+        }
+        let line = AllowRule.line(listing: caller(), of: gateway, by: entry?.rule)
+        let what = line.map { "the line «\($0)»" } ?? "a rule that names users of \(gateway.text)"
+        let remedy =
+            "\(what) in the entry at \(place) would allow it, once «quickconnect call reload» has read it"
+        return denied(command, remedy, place, line)
+    }
+}
+
 extension AllowRule {
     /// Whether nobody whom another rule names can be known to be named here. A user may be in a group, of its own gateway
     /// or of the device; root, services and schedules have rights that are told elsewhere.

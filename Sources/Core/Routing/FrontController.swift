@@ -134,8 +134,9 @@ public final class FrontController: Sendable {
         by rule: SocketRule? = nil
     ) -> CommandError? {
         let table = currentTable
-        if let rule, let refusal = rule.refusal(of: command.shortened, for: table[command]?.gateways) {
-            guard table[command] == nil, handlers.entry(of: command, in: table) == nil else { return refusal }
+        let known = table[command] ?? (rule == nil ? nil : handlers.entry(of: command, in: table))
+        if let rule, let refusal = rule.refusal(of: command.shortened, known, for: caller) {
+            guard known == nil else { return refusal }
             let near = nearest(command, table).filter { rule.lists($0, for: table[$0]?.gateways) }
             return refusal.asking(near, instead: "no command '\(command.shortened)'")
         }
@@ -168,7 +169,7 @@ public final class FrontController: Sendable {
         let table = currentTable
         var refusal: CommandError?
         for command in DaemonEvents.commands(of: event) {
-            refusal = rule?.refusal(of: command.shortened, for: table[command]?.gateways)
+            refusal = rule?.refusal(of: command.shortened, table[command], for: caller)
             if refusal == nil, let entry = table[command] {
                 refusal = permissions.refusal(by: entry, caller)
             } else if refusal == nil, DaemonEvents.needsCommand(event), !permissions.isPrivileged(caller) {

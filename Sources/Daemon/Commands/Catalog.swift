@@ -15,7 +15,7 @@ package enum Catalog {
             CancelBCO(),
             CommandsBCO(controller: controller),
             DoctorBCO(parts: needs.examined),
-            ExplainBCO(controller: controller, permissions: permissions),
+            ExplainBCO(controller: controller, permissions: permissions, gateways: needs.gateways),
             HardwareBCO(look: devices.hardware),
             HelloBCO(identity: needs.identity),
             LocationBCO(provider: devices.locationProvider, now: needs.now),

@@ -49,10 +49,11 @@ extension Daemon {
         for mistake in mistakes { print("\(prefix)\(mistake)".escapingControls, to: &standardError) }
     }
 
-    /// Rules for the users of gateways that do not exist.
+    /// Rules for the users of gateways that do not exist, or whose lists lack the entry.
     private func ofGateways(_ settings: Settings, _ table: MappingTable) -> [ConfigurationMistake] {
-        let missing = gatewayDoctor(settings) { table.entries }.missing
-        return missing.flatMap { gateway in gateway.places.map { ConfigurationMistake(gateway.says, at: $0) } }
+        let doctor = gatewayDoctor(Sockets(settings, accounts).gateways) { table.entries }
+        return doctor.missing.flatMap { gateway in gateway.places.map { ConfigurationMistake(gateway.says, at: $0) } }
+            + doctor.unlisted
     }
 
     /// Slips in the names of lines, where this machine has them. Looking at a chip takes no line.

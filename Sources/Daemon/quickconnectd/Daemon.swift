@@ -270,7 +270,7 @@ struct Daemon {
                 examined: [
                     DaemonDoctor(memory: router.memory, mappings: settings.mappingFolders, reloader: reloader),
                     FilesDoctor(reloader: reloader),
-                    gatewayDoctor(settings) { router.frontController.currentTable.entries },
+                    gatewayDoctor(gateways) { router.frontController.currentTable.entries },
                     NamesDoctor(settings) { router.frontController.currentTable.entries },
                     RecordingDoctor(reloader: reloader) { router.handlers.has("data") },
                 ] + examined + devices.examined(environment),
@@ -286,11 +286,11 @@ struct Daemon {
     }
 
     func gatewayDoctor(
-        _ settings: Settings,
+        _ gateways: [SocketRule],
         _ entries: @escaping @Sendable () -> [MappingEntry]
     ) -> GatewayDoctor {
         GatewayDoctor(
-            sockets: Sockets(settings, accounts).gateways,
+            sockets: gateways,
             shipped: settings.mappings.count > 1 ? settings.mappings.first?.path : nil,
             entries: entries
         )

@@ -225,9 +225,24 @@ struct GatewayDoctor: Examined {
     private static let maxNames = 20
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        let own = entries().filter { !$0.files.contains(where: isShipped) }.sorted { $0.command < $1.command }
+        let own = entries().filter { $0.isOwn || shipped == nil }.sorted { $0.command < $1.command }
         return sockets.compactMap { reached(own, by: $0) }
             + missing.map { Finding("gateways", .warning, $0.says, tried: $0.places.map(\.description)) }
+            + unlisted.map { Finding("gateways", .warning, "\($0)") }
+    }
+
+    /// Rules for the users of a gateway whose list has not what they let them call, with what mends it.
+    var unlisted: [ConfigurationMistake] {
+        entries().sorted { $0.command < $1.command }.flatMap { entry in
+            sockets.compactMap { socket in
+                guard let gateway = socket.gateway.map({ ByteName($0.name) }), entry.ruledGateways.contains(gateway),
+                    let rule = entry.rules.first(where: { $0.gateways.contains(gateway) }),
+                    let refusal = socket.refusal(of: entry)
+                else { return nil }
+                let says = "this names users of the gateway '\(gateway.text)', who cannot call it: \(refusal.message)"
+                return ConfigurationMistake(says, at: rule.location)
+            }
+        }
     }
 
     private func isShipped(_ file: String) -> Bool { shipped.map { file.hasPrefix("\($0)/") } ?? false }

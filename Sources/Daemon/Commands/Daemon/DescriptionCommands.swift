@@ -75,12 +75,14 @@ extension MappingEntry {
 /// `explain [command]`: its stack, as `{"command", "help", "answers", "result", "effect", "parameters", "validation",
 /// "business", "view", "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "locations", "lastError"}`. A rule is `{"rule", "location"}`,
 /// and `null` if there is none; `verbs` has one for each verb; `gateways` names those on whose lists it is by its own rules,
-/// if there are such. A value also has `"value"`, its declaration, and
-/// `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
+/// if there are such, and `unlisted` says of each whose users its rules let call it, but not the list, why they cannot. A
+/// value also has `"value"`, its declaration, and `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
 /// also get its `"message"`, which may hold what was sent, and its `"caller"`.
 struct ExplainBCO: BCO {
     let controller: FrontController
     let permissions: Permissions
+    /// The sockets of gateways.
+    let gateways: [SocketRule]
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""
@@ -113,11 +115,23 @@ struct ExplainBCO: BCO {
             answer["set"] = describe(entry.setRule)
         }
         answer["gateways"] = entry.gatewayNames
+        answer["unlisted"] = unlisted(entry)
         answer["timeout"] = entry.timeout.map { JSONValue.shortest($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["locations"] = .array(entry.places.map { .string($0.description) })
         answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
         return .result(.object(answer))
+    }
+
+    /// `{GATEWAY: why}`; nil if there is none.
+    private func unlisted(_ entry: MappingEntry) -> JSONValue? {
+        let refusals = gateways.compactMap { socket -> (String, JSONValue)? in
+            guard let gateway = socket.gateway?.name else { return nil }
+            let isNamed = entry.rules.contains { $0.gateways.contains(ByteName(gateway)) }
+            guard isNamed || (entry.isOwn && entry.rule == nil) else { return nil }
+            return socket.refusal(of: entry).map { (gateway, .string($0.message)) }
+        }
+        return refusals.isEmpty ? nil : .object(JSONObject(refusals))
     }
 
     private func describe(_ rule: AllowRule?) -> JSONValue {
