@@ -120,7 +120,7 @@ package struct Settings: Sendable {
         package var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
         package var simulate: Bool?
 
-        package init() {}
+        package init(config: String? = nil) { self.config = config }
     }
 
     /// The settings from all sources: flags override environment variables, which override the files, which override the defaults.

@@ -65,19 +65,12 @@ struct QuickConnectCommand: ParsableCommand {
         if CommandLine.arguments.first?.split(separator: "/").last == "makecall", arguments.first != "---completion" {
             arguments.insert("call", at: 0)
         }
-        var running: (any ParsableCommand.Type)?
-        do {
+        start {
             arguments = try withDeviceInFront(arguments)
             try RemoteArguments(arguments)?.become()
             arguments = withOptionsBehindCommand(arguments)
             try refuseUnknownSubcommand(arguments)
-            var command = try parseAsRoot(arguments)
-            running = type(of: command)
-            try command.run()
-        } catch let end as ExitError {
-            end.exit(of: "quickconnect")
-        } catch {
-            end(error, of: "quickconnect", in: running)
+            return arguments
         }
     }
 }

@@ -99,13 +99,7 @@ struct Main {
     }
 
     private static func parseFlags() -> Flags {
-        do {
-            let flags = try Flags.parseAsRoot()
-            if let flags = flags as? Flags { return flags }
-            throw CleanExit.helpRequest(flags)
-        } catch {
-            Flags.end(error, of: "quickconnectd")
-        }
+        do { return try Flags.parse() } catch { Flags.end(error) }
     }
 }
 

@@ -19,16 +19,11 @@ struct MQTTSetup {
     /// - Parameters:
     ///   - isClient: whether the settings may be the system's if the user has none.
     ///   - user: the user at the broker, instead of the one in the settings.
-    init(config: String?, isClient: Bool, user: String? = nil) throws(ExitError) {
+    init(config: String?, isClient: Bool, user: String? = nil) throws {
         environment = OwnProcess.environment
         folders = StandardFolders(environment, service: MQTTSettings.service)
-        var flags = Settings.Overrides()
-        flags.config = config ?? (isClient ? Self.clientConfig(folders, environment) : nil)
-        do throws(ConfigurationMistakes) {
-            settings = try Settings.load(flags: flags, environment: environment, folders: folders)
-        } catch {
-            throw ExitError(message: error.lines, status: ExitError.usageStatus)
-        }
+        let flags = Settings.Overrides(config: config ?? (isClient ? Self.clientConfig(folders, environment) : nil))
+        settings = try Settings.load(flags: flags, environment: environment, folders: folders)
         guard let mqtt = settings.mqtt else {
             let path = flags.config ?? folders.config
             throw ExitError(

@@ -31,15 +31,6 @@ struct QuickConnectMQTT: ParsableCommand {
     static func main() {
         qc_tune_memory()
         signal(SIGPIPE, SIG_DFL)
-        var running: (any ParsableCommand.Type)?
-        do {
-            var command = try parseAsRoot()
-            running = type(of: command)
-            try command.run()
-        } catch let end as ExitError {
-            end.exit(of: name)
-        } catch {
-            end(error, of: name, in: running)
-        }
+        start()
     }
 }

@@ -44,28 +44,16 @@ struct QuickConnectKiosk: ParsableCommand {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
-        do {
-            guard let flags = try parseAsRoot() as? QuickConnectKiosk else { throw CleanExit.helpRequest(self) }
-            Glibc.exit(try flags.serve())
-        } catch {
-            end(error, of: "quickconnect-kiosk")
-        }
+        start()
     }
 
-    /// - Returns: the exit status.
-    private func serve() throws -> Int32 {
+    func run() throws {
         let environment = OwnProcess.environment
-        let setup: KioskSetup
-        do throws(ConfigurationMistakes) {
-            setup = try KioskSetup(self, environment)
-        } catch {
-            Descriptor.write("quickconnect-kiosk: \(error.lines)\n", to: STDERR_FILENO)
-            return 2
-        }
+        let setup = try KioskSetup(self, environment)
         let log = ServiceLog("quickconnect-kiosk", setup.logLevel, environment: environment)
-        if let status = handOver(setup.options, log) { return status }
+        if let status = handOver(setup.options, log) { Glibc.exit(status) }
         lighten()
-        return MainActor.assumeIsolated {
+        let status: Int32 = MainActor.assumeIsolated {
             do throws(Kiosk.Failure) {
                 let kiosk = try Kiosk(setup.options, log: log)
                 let actions = KioskActions(kiosk, setup.actions, views: setup.actionViews, log)
@@ -82,6 +70,7 @@ struct QuickConnectKiosk: ParsableCommand {
                 return error.isMistake ? 2 : 1
             }
         }
+        Glibc.exit(status)
     }
 }
 

@@ -36,14 +36,7 @@ struct QuickConnectSync: ParsableCommand {
     @Option(help: ArgumentHelp("How many seconds to wait for a server that sends nothing.", valueName: "SECONDS"))
     var patience = 30
 
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            end(error, of: "quickconnect-sync")
-        }
-    }
+    static func main() { start() }
 
     func validate() throws {
         guard (0...100).contains(retries) else { throw ValidationError("--retries must be from 0 to 100.") }
@@ -53,7 +46,8 @@ struct QuickConnectSync: ParsableCommand {
     func run() throws {
         let environment = OwnProcess.environment
         let folders = StandardFolders(environment, service: "quickconnect-sync")
-        let settings = load(folders, environment)
+        let flags = Settings.Overrides(config: config)
+        let settings = try Settings.load(flags: flags, environment: environment, folders: folders).procedureSettings
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
         // Before it becomes another user, who may not read root's file.
         let token: String?
@@ -66,16 +60,6 @@ struct QuickConnectSync: ParsableCommand {
             fail("a token is only sent over https:, and procedures: sync is \(server)", 2)
         }
         Glibc.exit(sync(server, settings, folders.fetched, token))
-    }
-
-    private func load(_ folders: StandardFolders, _ environment: [String: String]) -> ProcedureSettings {
-        var flags = Settings.Overrides()
-        flags.config = config
-        do throws(ConfigurationMistakes) {
-            return try Settings.load(flags: flags, environment: environment, folders: folders).procedureSettings
-        } catch {
-            fail(error.lines, 2)
-        }
     }
 
     private func sync(_ server: String, _ settings: ProcedureSettings, _ root: String, _ token: String?) -> Int32 {

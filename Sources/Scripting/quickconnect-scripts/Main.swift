@@ -83,14 +83,7 @@ struct QuickConnectScripts: ParsableCommand {
     )
     var words: [String] = []
 
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            end(error, of: "quickconnect-scripts")
-        }
-    }
+    static func main() { start() }
 
     func run() throws {
         let environment = OwnProcess.environment
@@ -99,7 +92,7 @@ struct QuickConnectScripts: ParsableCommand {
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
         if checkTexts { Glibc.exit(TextCheck.run(environment)) }
         if let checkSet { Glibc.exit(Self.checkSet(checkSet)) }
-        let settings = settings(environment)
+        let settings = try loadSettings(environment)
         if !testProcedure.isEmpty { Glibc.exit(testProcedures(settings, environment)) }
         if runProcedures { Glibc.exit(procedureWorker(settings, environment)) }
         let paths = SocketPaths.candidates(named: socket ?? settings.socket, environment: environment)
@@ -136,20 +129,12 @@ struct QuickConnectScripts: ParsableCommand {
     }
 
     func loadSettings(_ environment: [String: String]) throws(ConfigurationMistakes) -> Settings {
-        var flags = Settings.Overrides()
-        flags.config = config
+        var flags = Settings.Overrides(config: config)
         flags.scripts = scripts
         var settings = try Settings.load(flags: flags, environment: environment, folders: folders(environment))
         // The daemon's environment names its socket, which the client's rule looks at itself.
         if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
         return settings
-    }
-
-    private func settings(_ environment: [String: String]) -> Settings {
-        do throws(ConfigurationMistakes) { return try loadSettings(environment) } catch {
-            Descriptor.write("quickconnect-scripts: \(error.lines)\n", to: STDERR_FILENO)
-            Glibc.exit(2)
-        }
     }
 
     private func host(

@@ -54,18 +54,16 @@ struct QuickConnectPicker: ParsableCommand {
 
     static func main() {
         DialogProcess.becomeDialog(CommandLine.arguments)
+        signal(SIGPIPE, SIG_IGN)
+        start()
+    }
+
+    func run() throws {
         let stop = Stop()
-        do {
-            guard let flags = try parseAsRoot() as? QuickConnectPicker else { throw CleanExit.helpRequest(self) }
-            // The one task that is nobody's child; all others are its children.
-            guard let pool = ThreadPool(name: "picker", count: 2) else {
-                throw SystemCallError("pthread_create", EAGAIN)
-            }
-            Task.detached(executorPreference: pool) { Glibc.exit(await flags.serve(until: stop)) }
-            stop.deliver()
-        } catch {
-            end(error, of: "quickconnect-picker")
-        }
+        // The one task that is nobody's child; all others are its children.
+        guard let pool = ThreadPool(name: "picker", count: 2) else { throw SystemCallError("pthread_create", EAGAIN) }
+        Task.detached(executorPreference: pool) { Glibc.exit(await serve(until: stop)) }
+        stop.deliver()
     }
 
     /// - Returns: the exit status.
@@ -119,7 +117,6 @@ final class Stop: Sendable {
     /// Must be made before any other thread starts, because threads inherit the blocked signals.
     init() {
         qc_block_signals(Self.signals, Int32(Self.signals.count))
-        signal(SIGPIPE, SIG_IGN)
     }
 
     /// Delivers signals for as long as the process lives; the second one ends it at once.

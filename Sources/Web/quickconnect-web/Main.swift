@@ -42,30 +42,19 @@ struct QuickConnectWeb: ParsableCommand {
 
     @OptionGroup var gateway: GatewayFlags
 
+    private static let signals = [SIGTERM, SIGINT]
+
     static func main() {
         qc_tune_memory()
         // Before any thread starts, because threads inherit the blocked signals.
-        let signals = [SIGTERM, SIGINT]
         qc_block_signals(signals, Int32(signals.count))
         signal(SIGPIPE, SIG_IGN)
-        do {
-            guard let flags = try parseAsRoot() as? QuickConnectWeb else { throw CleanExit.helpRequest(self) }
-            Glibc.exit(try flags.serve(until: signals))
-        } catch {
-            end(error, of: "quickconnect-web")
-        }
+        start()
     }
 
-    /// - Returns: the exit status.
-    private func serve(until signals: [Int32]) throws -> Int32 {
+    func run() throws {
         let environment = OwnProcess.environment
-        let setup: WebSetup
-        do throws(ConfigurationMistakes) {
-            setup = try WebSetup(self, environment)
-        } catch {
-            Descriptor.write("quickconnect-web: \(error.lines)\n", to: STDERR_FILENO)
-            return 2
-        }
+        let setup = try WebSetup(self, environment)
         let log = ServiceLog("quickconnect-web", setup.logLevel, environment: environment)
         let manager = ServiceManager(environment: environment)
         // Each page takes two descriptors.
@@ -78,12 +67,12 @@ struct QuickConnectWeb: ParsableCommand {
             manager.ready("listening on \(address)")
         } catch {
             log.write(error.description, .error)
-            return 1
+            Glibc.exit(1)
         }
         if let time = manager.watchdogTime { gateway.repeatEvery(time / 2) { manager.feedWatchdog() } }
-        while qc_wait_for_signal(signals, Int32(signals.count)) == 0 {}
+        while qc_wait_for_signal(Self.signals, Int32(Self.signals.count)) == 0 {}
         manager.stopping("says goodbye to the pages")
         gateway.stop()
-        return 0
+        Glibc.exit(0)
     }
 }

@@ -14,8 +14,7 @@ struct WebSetup {
 
     init(_ flags: QuickConnectWeb, _ environment: [String: String]) throws(ConfigurationMistakes) {
         let folders = StandardFolders(environment, service: "quickconnect-web")
-        var overrides = Settings.Overrides()
-        overrides.config = flags.gateway.config
+        let overrides = Settings.Overrides(config: flags.gateway.config)
         let settings = try Settings.load(flags: overrides, environment: environment, folders: folders)
         let own = settings.web
         logLevel = flags.gateway.level(settings)
