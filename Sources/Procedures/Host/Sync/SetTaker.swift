@@ -82,8 +82,7 @@ struct SetTaker: Sendable {
     private func parse(_ folder: String) throws(SetRefusal) {
         let ending: RunningProgram.Ending
         do throws(SystemCallError) {
-            let words = Array(command.dropFirst()) + ["--check-set", folder]
-            ending = try RunningProgram(command.first ?? "", words, environment: environment).wait()
+            ending = try RunningProgram().run(command + ["--check-set", folder], environment)
         } catch {
             throw SetRefusal("it cannot be parsed: \(error)", isPassing: true)
         }

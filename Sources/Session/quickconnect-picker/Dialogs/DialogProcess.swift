@@ -18,29 +18,21 @@ enum DialogProcess {
         within limit: Duration? = nil
     ) async throws(Interruption) -> RunningProgram.Ending {
         let ending = Deferred<RunningProgram.Ending, Interruption>()
-        let started = Mutex<(program: RunningProgram?, end: Interruption?)>((nil, nil))
+        let running = RunningProgram()
+        let end = Mutex<Interruption?>(nil)
         // The kernel ends it with the thread that started it, so that thread waits for it.
         let code = PThread.start("dialog") {
             do throws(SystemCallError) {
-                let words = [word, "\(getpid())", program] + arguments
-                let running = try RunningProgram(OwnProcess.program, words, environment: environment)
-                let end = started.withLock { started in
-                    started.program = running
-                    return started.end
-                }
-                if end != nil { running.kill() }
-                ending.fulfil(running.wait())
+                let words = [OwnProcess.program, word, "\(getpid())", program] + arguments
+                ending.fulfil(try running.run(words, environment))
             } catch {
                 ending.fail(Interruption(.unavailable, "\(error)"))
             }
         }
         guard code == 0 else { throw Interruption(.unavailable, "pthread_create: \(SystemCallError.text(code))") }
-        let kill = { @Sendable (end: Interruption) in
-            // Also before there is a program: the thread then kills it.
-            started.withLock { started in
-                started.end = started.end ?? end
-                return started.program
-            }?.kill()
+        let kill = { @Sendable (reason: Interruption) in
+            end.withLock { $0 = $0 ?? reason }
+            running.kill()
         }
         if let limit {
             let late = Interruption(.timedOut, "it has not ended within \(limit.components.seconds) s")
@@ -51,7 +43,7 @@ enum DialogProcess {
         } onCancel: {
             kill(Interruption(.cancelled, "the call was cancelled"))
         }
-        if let end = started.withLock(\.end) { throw end }
+        if let end = end.withLock({ $0 }) { throw end }
         return try result.get()
     }
 
