@@ -26,13 +26,6 @@ package protocol CommandDevices: Sendable {
     func mediaPath(of name: String) throws(CommandError) -> String
 }
 
-extension CommandDevices {
-    /// Nothing.
-    package func hardware() async -> JSONValue {
-        ["gpio": [], "leds": [], "pwm": [], "sensors": [], "inputs": [], "refused": []]
-    }
-}
-
 /// What the command objects get when they are made: the router, the devices, and facts about the daemon.
 package struct Dependencies: Sendable {
     package let router: Router

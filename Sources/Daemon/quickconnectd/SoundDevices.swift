@@ -7,7 +7,7 @@ import MediaFolder
 import QuickConnect
 
 /// The sound devices of the settings: real ones, or simulated ones.
-struct SoundDevices: DevicePart {
+struct SoundDevices {
     let player: ALSASoundPlayer
     let filePlayer: ALSAFilePlayer
     let recorder: ALSARecorder

@@ -44,6 +44,10 @@ public enum ShippedCatalog {
             throw CommandError(.unsupported, "this device has nothing")
         }
 
+        func hardware() async -> JSONValue {
+            ["gpio": [], "leds": [], "pwm": [], "sensors": [], "inputs": [], "refused": []]
+        }
+
         func state() -> JSONObject { [:] }
         func stop(mayEnd: @Sendable (Caller) -> Bool) {}
         func caller(forUser name: String) async -> Caller? { nil }
