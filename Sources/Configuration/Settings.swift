@@ -115,13 +115,26 @@ package struct Settings: Sendable {
 
     package static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
-    /// Settings from flags or the environment, each nil if not given.
-    package struct Overrides: Sendable {
-        package var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
-        package var simulate: Bool?
+    /// What flags and the environment may set.
+    package enum Override: String, CaseIterable, Sendable {
+        case config = "CONFIG"
+        case socket = "SOCKET"
+        case mappings = "MAPPINGS"
+        case sounds = "SOUNDS"
+        case scripts = "SCRIPTS"
+        case media = "MEDIA"
+        case pcm = "PCM"
+        case capturePCM = "CAPTURE_PCM"
+        case gpsd = "GPSD"
+        case simulate = "SIMULATE"
+        case logLevel = "LOG_LEVEL"
 
-        package init(config: String? = nil) { self.config = config }
+        var variable: String { "QUICKCONNECT_\(rawValue)" }
+        var flag: String { "--\(rawValue.lowercased().replacing("_", with: "-"))" }
     }
+
+    /// Their texts, each nil if not given.
+    package typealias Overrides = [Override: String?]
 
     /// The settings from all sources: flags override environment variables, which override the files, which override the defaults.
     package static func load(
@@ -141,14 +154,16 @@ package struct Settings: Sendable {
         folders: StandardFolders
     ) -> (settings: Settings, mistakes: [ConfigurationMistake]) {
         var mistakes = [folders.problem].compactMap { $0 }.map { ConfigurationMistake($0, at: .outside("HOME")) }
-        let variables = Overrides(environment: environment, &mistakes)
+        // An empty variable is ignored.
+        let variable = { (key: Override) in environment[key.variable].flatMap { $0.isEmpty ? nil : $0 } }
+        let flag = { (key: Override) in flags[key] ?? nil }
         var settings = Settings(folders)
-        let named = flags.config ?? variables.config
+        let named = flag(.config) ?? variable(.config)
         var files = SettingsFiles(main: named ?? folders.config, isNamed: named != nil)
         files.read(into: &settings)
         mistakes += files.mistakes
-        settings.apply(variables, (gpsd: "QUICKCONNECT_GPSD", logLevel: "QUICKCONNECT_LOG_LEVEL"), &mistakes)
-        settings.apply(flags, (gpsd: "--gpsd", logLevel: "--log-level"), &mistakes)
+        settings.apply(variable, \.variable, &mistakes)
+        settings.apply(flag, \.flag, &mistakes)
         // Replies contain paths in it, and their readers may be in another folder.
         settings.media = Folders.absolute(settings.media)
         return (settings, mistakes)
@@ -164,62 +179,42 @@ package struct Settings: Sendable {
         media = folders.media
     }
 
-    /// - Parameter names: what mistakes call these two.
+    /// - Parameters:
+    ///   - given: what sets each of these; nil: nothing.
+    ///   - name: what mistakes call it.
     private mutating func apply(
-        _ other: Overrides,
-        _ names: (gpsd: String, logLevel: String),
+        _ given: (Override) -> String?,
+        _ name: (Override) -> String,
         _ mistakes: inout [ConfigurationMistake]
     ) {
-        socket = other.socket ?? socket
-        if let folder = other.mappings { mappings = [MappingFiles.Folder(folder, isRequired: true)] }
-        sounds = other.sounds ?? sounds
-        scripts = other.scripts ?? scripts
-        media = other.media ?? media
-        pcm = other.pcm ?? pcm
-        capturePCM = other.capturePCM ?? capturePCM
-        if let text = other.gpsd {
-            if let address = HostAndPort(text) {
-                gpsd = address
-            } else {
-                let problem = "'\(text)' is not \(HostAndPort.expectation)"
-                mistakes.append(ConfigurationMistake(problem, at: .outside(names.gpsd)))
+        for key in Override.allCases {
+            guard let text = given(key) else { continue }
+            var problem: String?
+            switch key {
+            case .config: break
+            case .socket: socket = text
+            case .mappings: mappings = [MappingFiles.Folder(text, isRequired: true)]
+            case .sounds: sounds = text
+            case .scripts: scripts = text
+            case .media: media = text
+            case .pcm: pcm = text
+            case .capturePCM: capturePCM = text
+            case .gpsd:
+                let address = HostAndPort(text)
+                gpsd = address ?? gpsd
+                if address == nil { problem = "'\(text)' is not \(HostAndPort.expectation)" }
+            case .simulate:
+                switch text {
+                case "1", "true", "yes": simulate = true
+                case "0", "false", "no": simulate = false
+                default: problem = "'\(text)' is neither 1 nor 0"
+                }
+            case .logLevel:
+                logLevel = text
+                let question = NearestNames.question(text, among: Self.logLevels)
+                if !Self.logLevels.contains(text) { problem = "unknown log level '\(text)'\(question)" }
             }
-        }
-        simulate = other.simulate ?? simulate
-        guard let level = other.logLevel else { return }
-        logLevel = level
-        if !Self.logLevels.contains(level) {
-            let question = NearestNames.question(level, among: Self.logLevels)
-            let problem = "unknown log level '\(level)'\(question)"
-            mistakes.append(ConfigurationMistake(problem, at: .outside(names.logLevel)))
-        }
-    }
-}
-
-extension Settings.Overrides {
-    /// The settings in the `QUICKCONNECT_…` variables. An empty variable is ignored.
-    init(environment: [String: String], _ mistakes: inout [ConfigurationMistake]) {
-        func value(_ name: String) -> String? {
-            environment["QUICKCONNECT_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
-        }
-        config = value("CONFIG")
-        socket = value("SOCKET")
-        mappings = value("MAPPINGS")
-        sounds = value("SOUNDS")
-        scripts = value("SCRIPTS")
-        media = value("MEDIA")
-        pcm = value("PCM")
-        capturePCM = value("CAPTURE_PCM")
-        gpsd = value("GPSD")
-        logLevel = value("LOG_LEVEL")
-        switch value("SIMULATE") {
-        case nil: simulate = nil
-        case "1", "true", "yes": simulate = true
-        case "0", "false", "no": simulate = false
-        case let other?:
-            mistakes.append(
-                ConfigurationMistake("'\(other)' is neither 1 nor 0", at: .outside("QUICKCONNECT_SIMULATE"))
-            )
+            if let problem { mistakes.append(ConfigurationMistake(problem, at: .outside(name(key)))) }
         }
     }
 }

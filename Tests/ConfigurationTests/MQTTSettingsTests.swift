@@ -12,7 +12,7 @@ struct MQTTSettingsTests {
         let folder = try TestFolder()
         try text.write(toFile: folder("s.yaml"), atomically: true, encoding: .utf8)
         var flags = Settings.Overrides()
-        flags.config = folder("s.yaml")
+        flags[.config] = folder("s.yaml")
         let folders = StandardFolders(isRoot: true, environment: [:], program: "/nowhere/bin/quickconnectd")
         return try Settings.load(flags: flags, environment: [:], folders: folders)
     }

@@ -24,7 +24,7 @@ struct SettingsFilesTests {
         var folders = StandardFolders(isRoot: true, environment: [:], program: "/nowhere/bin/quickconnectd")
         folders.config = folder("main.yaml")
         var flags = Settings.Overrides()
-        if isNamed { flags.config = folders.config }
+        if isNamed { flags[.config] = folders.config }
         return try Settings.load(flags: flags, environment: [:], folders: folders)
     }
 

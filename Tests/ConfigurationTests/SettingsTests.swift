@@ -20,7 +20,7 @@ struct SettingsTests {
         if let text {
             let folder = try TestFolder()
             try text.write(toFile: folder("s.yaml"), atomically: true, encoding: .utf8)
-            flags.config = folder("s.yaml")
+            flags[.config] = folder("s.yaml")
             return try Settings.load(flags: flags, environment: environment, folders: folders)
         }
         return try Settings.load(flags: flags, environment: environment, folders: folders)
@@ -28,7 +28,7 @@ struct SettingsTests {
 
     @Test func `flags win over the environment, it over the file, it over the defaults`() throws {
         var flags = Settings.Overrides()
-        flags.pcm = "flag"
+        flags[.pcm] = "flag"
         let settings = try load(
             "{pcm: file, gpsd: file, capturePCM: file}",
             flags: flags,
@@ -142,7 +142,7 @@ struct SettingsTests {
         var flags = Settings.Overrides()
         #expect(try load().mediaOwners == "/var/lib/quickconnect/media.owners")
         #expect(try load("{mediaOwners: /o}").mediaOwners == "/o")
-        flags.media = "/elsewhere/sounds/"
+        flags[.media] = "/elsewhere/sounds/"
         #expect(try load("{}", flags: flags).mediaOwners == "/elsewhere/sounds.owners")
         #expect(try load("{mediaOwners: /o}", flags: flags).mediaOwners == "/o")
     }
@@ -157,7 +157,7 @@ struct SettingsTests {
     func `the folder of simulated sound stays where it was named, wherever the media folder goes`(text: String) throws {
         var flags = Settings.Overrides()
         #expect(try load(text).simulatedFolder == "/sim")
-        flags.media = "/elsewhere/media"
+        flags[.media] = "/elsewhere/media"
         #expect(try load(text, flags: flags).simulatedFolder == "/sim")
         #expect(try load(text, environment: ["QUICKCONNECT_MEDIA": "/other/media"]).simulatedFolder == "/sim")
         #expect(try load("{}", flags: flags).simulatedFolder == "/elsewhere/simulated")

@@ -42,7 +42,7 @@ enum QuickConnectActions {
         let folders = StandardFolders(environment)
         let settings: Settings
         do throws(ConfigurationMistakes) {
-            settings = try Settings.ofUser(flags: Settings.Overrides(), environment: environment, folders: folders)
+            settings = try Settings.ofUser(flags: [:], environment: environment, folders: folders)
         } catch {
             log.write("\(error)", .error)
             return 2

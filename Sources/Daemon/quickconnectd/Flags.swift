@@ -55,18 +55,10 @@ struct Flags: ParsableCommand {
     var version = false
 
     var overrides: Settings.Overrides {
-        var overrides = Settings.Overrides()
-        overrides.config = config
-        overrides.socket = socket
-        overrides.mappings = mappings
-        overrides.sounds = sounds
-        overrides.media = media
-        overrides.pcm = pcm
-        overrides.capturePCM = capturePCM
-        overrides.gpsd = gpsd
-        overrides.logLevel = logLevel
-        overrides.simulate = simulate ? true : nil
-        return overrides
+        [
+            .config: config, .socket: socket, .mappings: mappings, .sounds: sounds, .media: media, .pcm: pcm,
+            .capturePCM: capturePCM, .gpsd: gpsd, .simulate: simulate ? "1" : nil, .logLevel: logLevel,
+        ]
     }
 
     static let configuration = CommandConfiguration(

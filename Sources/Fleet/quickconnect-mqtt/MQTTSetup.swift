@@ -22,10 +22,10 @@ struct MQTTSetup {
     init(config: String?, isClient: Bool, user: String? = nil) throws {
         environment = OwnProcess.environment
         folders = StandardFolders(environment, service: MQTTSettings.service)
-        let flags = Settings.Overrides(config: config ?? (isClient ? Self.clientConfig(folders, environment) : nil))
-        settings = try Settings.load(flags: flags, environment: environment, folders: folders)
+        let config = config ?? (isClient ? Self.clientConfig(folders, environment) : nil)
+        settings = try Settings.load(flags: [.config: config], environment: environment, folders: folders)
         guard let mqtt = settings.mqtt else {
-            let path = flags.config ?? folders.config
+            let path = config ?? folders.config
             throw ExitError(
                 message: "\(path) has no 'mqtt', which names the broker: see docs/fleet.md",
                 status: ExitError.usageStatus

@@ -16,8 +16,7 @@ nonisolated struct KioskSetup {
 
     init(_ flags: QuickConnectKiosk, _ environment: [String: String]) throws(ConfigurationMistakes) {
         let folders = StandardFolders(environment)
-        let overrides = Settings.Overrides(config: flags.config)
-        let settings = try Settings.ofUser(flags: overrides, environment: environment, folders: folders)
+        let settings = try Settings.ofUser(flags: [.config: flags.config], environment: environment, folders: folders)
         logLevel = flags.logLevel ?? LogLevel(rawValue: settings.logLevel) ?? .info
         // The daemon's environment names its socket, which the client's rule looks at itself.
         let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)

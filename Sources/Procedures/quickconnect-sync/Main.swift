@@ -46,8 +46,8 @@ struct QuickConnectSync: ParsableCommand {
     func run() throws {
         let environment = OwnProcess.environment
         let folders = StandardFolders(environment, service: "quickconnect-sync")
-        let flags = Settings.Overrides(config: config)
-        let settings = try Settings.load(flags: flags, environment: environment, folders: folders).procedureSettings
+        let all = try Settings.load(flags: [.config: config], environment: environment, folders: folders)
+        let settings = all.procedureSettings
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
         // Before it becomes another user, who may not read root's file.
         let token: String?

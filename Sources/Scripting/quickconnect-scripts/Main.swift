@@ -129,8 +129,7 @@ struct QuickConnectScripts: ParsableCommand {
     }
 
     func loadSettings(_ environment: [String: String]) throws(ConfigurationMistakes) -> Settings {
-        var flags = Settings.Overrides(config: config)
-        flags.scripts = scripts
+        let flags: Settings.Overrides = [.config: config, .scripts: scripts]
         var settings = try Settings.load(flags: flags, environment: environment, folders: folders(environment))
         // The daemon's environment names its socket, which the client's rule looks at itself.
         if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }

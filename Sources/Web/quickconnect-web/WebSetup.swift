@@ -14,8 +14,8 @@ struct WebSetup {
 
     init(_ flags: QuickConnectWeb, _ environment: [String: String]) throws(ConfigurationMistakes) {
         let folders = StandardFolders(environment, service: "quickconnect-web")
-        let overrides = Settings.Overrides(config: flags.gateway.config)
-        let settings = try Settings.load(flags: overrides, environment: environment, folders: folders)
+        let config: Settings.Overrides = [.config: flags.gateway.config]
+        let settings = try Settings.load(flags: config, environment: environment, folders: folders)
         let own = settings.web
         logLevel = flags.gateway.level(settings)
         options.daemonPaths = flags.gateway.daemonPaths(settings, environment)
