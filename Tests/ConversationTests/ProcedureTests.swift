@@ -117,7 +117,7 @@ struct ProcedureTests {
         try service.folder.write("record: [{event: walk}]\npcm: other", to: "settings.yaml")
         #expect(try await restart() == ["record"])
         let list = try await daemon.client("procedure", "list").output
-        let fix = ServiceManager.isRunning ? "; sudo systemctl restart quickconnect-data" : ""
+        let fix = ServiceManager.restart("quickconnect-data").map { "; \($0)" } ?? ""
         #expect(list.contains("started: record\(fix)\n"), "\(list)")
         let doctor = try await daemon.client("doctor").output
         #expect(
