@@ -49,7 +49,7 @@ final class UnixSocketListener: Sendable {
         var places: [String?: ConnectionPlaces] = [:]
         /// How many connections are being closed for newcomers, who have their places already.
         var leaving = 0
-        var (refusals, shortages) = (RefusalNews(), RefusalNews())
+        var (refusals, shortages) = (LineLimit.refusals, LineLimit.refusals)
         var isClosing = false
     }
 
@@ -134,7 +134,7 @@ final class UnixSocketListener: Sendable {
                 endpoint.socket.descriptor,
                 on: loop,
                 shortage: { reason in
-                    guard self.state.withLock({ $0.shortages.take() }) else { return }
+                    guard self.state.withLock({ $0.shortages.takes() }) else { return }
                     self.logger.warning("connections wait until they can be taken: \(reason)")
                 },
                 accept: { self.accept($0, endpoint.rule, resources) }
@@ -242,7 +242,7 @@ final class UnixSocketListener: Sendable {
 
     private func refuse(_ descriptor: Int32, _ error: CommandError, _ caller: Caller, _ rule: SocketRule?) {
         let place = rule.map { " on \($0.name)" } ?? ""
-        if state.withLock({ $0.refusals.take() }) { logger.warning("refused a connection\(place): \(caller)") }
+        if state.withLock({ $0.refusals.takes() }) { logger.warning("refused a connection\(place): \(caller)") }
         let line = OutputBuffer()
         line.appendError(error, command: nil, id: nil, form: .url)
         let channel = SocketChannel(descriptor, on: loop)

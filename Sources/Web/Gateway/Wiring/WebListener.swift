@@ -8,7 +8,7 @@ final class WebListener {
     private let site: WebSite
     private let warn: (String) -> Void
     private(set) var slots: ConnectionSlots
-    private var (refusals, shortages) = (RefusalNews(), RefusalNews())
+    private var (refusals, shortages) = (LineLimit.refusals, LineLimit.refusals)
     /// The address that people are given.
     var address = ""
 
@@ -58,7 +58,7 @@ final class WebListener {
 
     private func refuse(_ slot: ConnectionSlot) throws {
         let count = slots.peers[slot.peer]?.count ?? 0
-        if refusals.take() {
+        if refusals.takes() {
             warn("refused a connection of \(slot.peer.words): \(count) are open, of \(slots.count) in all")
         }
         let response = Response.overloaded("\(slot.peer.words) has too many connections")
@@ -76,7 +76,7 @@ final class WebListener {
     /// For a listening channel, which then waits if no connection can be taken.
     func watch(_ channel: any Channel) throws {
         let pause = AcceptPause { reason in
-            if self.shortages.take() { self.warn("connections wait until they can be taken: \(reason)") }
+            if self.shortages.takes() { self.warn("connections wait until they can be taken: \(reason)") }
         }
         try channel.pipeline.syncOperations.addHandler(pause, position: .first)
     }

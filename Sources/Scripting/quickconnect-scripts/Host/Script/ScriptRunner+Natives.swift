@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Glibc
 internal import JSON
 internal import JavaScriptCore

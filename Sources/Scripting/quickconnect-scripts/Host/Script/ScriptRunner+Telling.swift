@@ -1,3 +1,4 @@
+import Concurrency
 import Configuration
 
 /// Reports to the host that started this process, if there is one.

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import CommandLineText
+internal import Concurrency
 internal import Configuration
 internal import Glibc
 internal import JavaScriptCore
@@ -23,7 +24,7 @@ final class ScriptRunner {
     let watcher: Watcher
     var runtime: ScriptRuntime?
     var timers: Timers
-    var meter: ConsoleMeter
+    var meter: LineLimit
     var rejections: [(promise: JSValue, reason: JSValue)] = []
     /// Messages that have not been passed to the script yet.
     var backlog = MessageList()
@@ -84,7 +85,7 @@ final class ScriptRunner {
         self.stopper = stopper
         watcher = Watcher(limits, isHandlerCall: { [calls] in !calls.running.isEmpty }, onLimit: { stopper.stop($0) })
         timers = Timers(shortest: .seconds(limits.timerSeconds))
-        meter = ConsoleMeter(bytesPerSecond: limits.consoleBytesPerSecond)
+        meter = LineLimit(limits.consoleBytesPerSecond, in: .seconds(1))
     }
 
     private static func bounds(_ limits: ScriptLimits, _ daemonLimits: Limits) -> ClientConversation.Bounds {
