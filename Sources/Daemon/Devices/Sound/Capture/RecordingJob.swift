@@ -38,8 +38,8 @@ final class RecordingJob: Sendable {
     var caller: Caller { rights.caller }
 
     private static let numbers = Atomic<UInt64>(0)
-    /// The shortest time between two progress events.
-    private static let tellingInterval = Duration.milliseconds(100)
+    /// The shortest time between two events with the level.
+    private static let levelInterval = Duration.milliseconds(100)
     /// How often the written data is synced to the disk and the free space checked. A power loss costs at most this
     /// much.
     private static let syncInterval = Duration.milliseconds(500)
@@ -190,7 +190,7 @@ extension RecordingJob {
             state.frames += frames
             state.peak = max(state.peak, peak)
             state.recentPeak = max(state.recentPeak, peak)
-            return state.told.duration(to: .now) >= Self.tellingInterval
+            return state.told.duration(to: .now) >= Self.levelInterval
         }
         if isTelling { report("recording", kind: .sensor) }
     }
