@@ -69,7 +69,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		each.onerror = nothing // `close` follows.
 		each.onclose = () => {
 			lost(each)
-			// The WebSocket does not tell whether one is logged out.
+			// The WebSocket does not tell of a log-out.
 			if (heardAt && WebSocket === scope.WebSocket) fetch(new URL('session', client.base)).then(({ status }) => {
 				if (status === 401 && state === 'waiting') watchers.size ? tell('loggedOut') : location.reload()
 			}, nothing)
@@ -106,7 +106,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const rest = () => socket && drop(socket)
 
-	// A connection may have died silently in a sleep.
+	// A connection may have died in a sleep.
 	function wake() {
 		delay = impatience
 		if (!isOpen) return state === 'idle' || open()
@@ -148,6 +148,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	const ask = (command, parameters, first) => start(command, json(parameters), true, first)
+	const doubt = told => told?.warning && console.warn(told.warning)
 	const warn = error => error.code === 'connectionLost' || console.warn(error.cmd + ': ' + error.message)
 
 	function send(id, call) {
@@ -185,7 +186,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		else if (callbackId !== undefined) called(message, to)
 		else if (name) happened(name, data)
 		else if (message.lease) socket.send('')
-		else replied('error', error)
+		else error.cmd && warn(error), replied('error', error)
 	}
 
 	function answered(id, { error, responseData, handlerName }) {
@@ -258,7 +259,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		if (viewed.has(name)) view(name)
 	}
 
-	// A VCF hears the events of its name, and where that is a command only those of a value.
+	// A VCF hears the events of its name; of a command, only those of a value.
 	const view = name => subscribe(name).catch(error => {
 		viewed.delete(name)
 		subscribe(name).catch(nothing)
@@ -273,12 +274,12 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const renew = name => ask('subscribe', [name, ...subscribed.get(name)], true).catch(again(() => subscribed.has(name) && renew(name)))
 
-	// The connection before may hold a handler's name, or too much be kept for this user.
+	// The last connection may hold the name, or this user too much.
 	const again = task => error => {
 		error.code === 'busy' || error.code === 'overloaded' ? setTimeout(() => isOpen && task(), 1000) : warn(error)
 	}
 
-	// A new connection gets all that is `subscribed`.
+	// A new connection gets all `subscribed`.
 	async function subscribe(name) {
 		const { all = [], options = commands.has(name) && !all.length ? [{ value: true }] : [] } = listeners.get(name) || {}
 		if (!all.length && !viewed.has(name)) return subscribed.delete(name) && isOpen && ask('unsubscribe', [name]).catch(nothing)
@@ -286,7 +287,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		const told = await ask('subscribe', [name, ...options]).catch(error => {
 			if (error.code !== 'connectionLost') throw error
 		})
-		if (told?.warning) console.warn(told.warning)
+		doubt(told)
 		subscribed.set(name, options)
 		return subscribe(name)
 	}
@@ -339,7 +340,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	// WebViewJavascriptBridge
 
 	function register(name) {
-		ask('registerHandler', [name], true).catch(again(() => handlers.has(name) && register(name)))
+		ask('registerHandler', [name], true).then(doubt, again(() => handlers.has(name) && register(name)))
 	}
 
 	function registerHandler(name, handler) {
@@ -353,7 +354,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		needsFunction('handle', answer)
 		const handler = (...[data, , call]) => answer(data, call)
 		handlers.set(name, handler)
-		await ask('registerHandler', [name]).catch(error => {
+		await ask('registerHandler', [name]).then(doubt, error => {
 			if (error.code === 'connectionLost' && state !== 'closed') return
 			if (handlers.get(name) === handler) handlers.delete(name)
 			throw error
@@ -440,7 +441,7 @@ if (!globalThis.document) {
 }
 if (window.quickconnect) return
 
-// In a page these are globals. A kiosk has its own socket.
+// Globals in a page. A kiosk has its own socket.
 const own = window.QuickConnectSocket
 const refused = (...what) => own || import(new URL('refused.js', device.base)).then(({ show }) => show(...what)).catch(nothing)
 const device = connect({

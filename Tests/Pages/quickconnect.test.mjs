@@ -467,6 +467,20 @@ test('a handler whose name is busy is asked for again', async () => {
 	each.client.close()
 })
 
+test('a warning of a handler, and a name that a reload has taken, are in the console', async () => {
+	const { client, all } = device(({ handlerName }) => handlerName === 'registerHandler' ? { warning: 'nobody can call it' } : null)
+	const original = console.warn
+	const warned = []
+	console.warn = text => warned.push(text)
+	await client.handle('rings', () => 1)
+	client.registerHandler('brighten', () => {})
+	await until(() => warned.length === 2)
+	all[0].say({ error: { cmd: 'registerHandler', code: 'denied', message: 'not any more' } })
+	console.warn = original
+	assert.deepEqual(warned, ['nobody can call it', 'nobody can call it', 'registerHandler: not any more'])
+	client.close()
+})
+
 test('callHandler: with and without data, with an error as second argument', async () => {
 	const { client, said } = device(({ handlerName, data }) => handlerName === 'bad' ? refused('denied') : data ?? 'none')
 	const heard = await Promise.all([

@@ -253,6 +253,43 @@ struct RightsTests {
         }
     }
 
+    @Test("Who registers a handler that nobody can call is told what mends it; its callers, too, but not whose it is")
+    func uncallable() async throws {
+        try await withDaemon(handlerRule: Self.carol, { $0.mapShipped() }) { daemon in
+            let (bob, carol, client) = (daemon.connect(uid: 1001), daemon.connect(uid: 1002), daemon.connect())
+            func answer(_ client: TestClient, _ command: String, _ data: String = "null") async -> String {
+                client.send(#"{"handlerName":"\#(command)","data":\#(data),"callbackId":"1"}"#)
+                return await client.next()
+            }
+            let end =
+                "in a file of the mappings folder, or with NAME among the users of the setting handlerCommands"
+            func line(_ user: String) -> String {
+                "«lamp: {business: [script:lamp], answeredBy: {users: [\(user)]}}» \(end)".replacing("NAME", with: user)
+            }
+            let warning = await answer(bob, "registerHandler", #"["lamp"]"#)
+            #expect(warning.hasPrefix(#"{"responseId":"1","responseData":{"warning":"nobody can call 'lamp' yet, "#))
+            #expect(warning.contains(line("bob")), "\(warning)")
+            #expect(await answer(carol, "registerHandler", #"["fan"]"#) == #"{"responseId":"1","responseData":null}"#)
+            #expect(await answer(bob, "registerHandler", #""error""#) == #"{"responseId":"1","responseData":null}"#)
+
+            let error = await answer(client, "lamp")
+            #expect(error.contains(#""unknownCommand","message":"no command 'lamp': a client has registered its"#))
+            #expect(error.contains(line("NAME")) && error.contains(#""nearest":[]"#), "\(error)")
+            #expect(!error.contains("bob"))
+            #expect(await !answer(client, "lamq").contains("lamp"))
+            // A list that does not have the name says nothing of it.
+            let list = SocketRule(name: "guest.sock", commands: ["ping"], connections: 8, location: Self.place)
+            let guest = daemon.connect(rule: list)
+            #expect(await !answer(guest, "lamp").contains("a client"))
+
+            try reload(daemon) { $0.map("lamp", .script("lamp", .business), answeredBy: ["bob"]) }
+            client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
+            #expect(await bob.next().hasPrefix(#"{"handlerName":"lamp","#))
+            bob.send(#"{"responseId":"q1","responseData":7}"#)
+            #expect(await client.next() == #"{"responseId":"1","responseData":7}"#)
+        }
+    }
+
     @Test("The event handlers tells of names that come and go, each once")
     func handlersEvent() async throws {
         try await withDaemon({ $0.mapShipped() }) { daemon in

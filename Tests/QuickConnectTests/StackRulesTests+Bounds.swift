@@ -162,7 +162,7 @@ extension StackRulesTests {
         var limits = Limits()
         limits.handlersPerConnection = 3
         try await withDaemon(limits: limits, { $0.mapShipped() }) { daemon in
-            let (client, other) = (daemon.connect(), daemon.connect())
+            let (client, other) = (daemon.connect(uid: 0), daemon.connect(uid: 0))
             func register(_ client: TestClient, _ name: String, _ command: String = "registerHandler") async -> String {
                 client.send(#"{"handlerName":"\#(command)","data":["\#(name)"],"callbackId":"1"}"#)
                 return await client.next()

@@ -147,7 +147,7 @@ class Client {
    * Answers the calls to a handler with what `answer(data, call)` returns, async or not, or with what it throws. `call` has
    * parameters (data as a list, whoever calls), command, phase, results (of the earlier command objects), caller, and error in the error phase; set `call.end = true` to
    * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' if another client has the name; if
-   * the mappings have it for something else, so that no call comes, it is a warning of the console.
+   * no call can come, a warning of the console says what mends it.
    *
    * With `endsWithCaller`, for what a user sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
    * for the answer any more.

@@ -155,8 +155,8 @@ class AsyncClient:
 
     async def handle(self, name, function, ends_with_caller=False):
         """Answers the calls to a handler with what `function(data, call)` returns (see Call), or with its exception.
-        A function may be async. Raises Error "busy" where another client has the name; where the mappings have it for
-        something else, so that no call comes, the log has a warning.
+        A function may be async. Raises Error "busy" where another client has the name; where no call can come, the log
+        has a warning that says what mends it.
 
         With `ends_with_caller`, for what a person sees, such as a dialog: when nobody waits for the answer any more,
         `call.cancelled` is set, and the task of an async function is cancelled."""

@@ -38,6 +38,11 @@ public final class MappingTable: Sendable {
     /// Whether an entry uses a handler. Then the entry's rules apply to it, and it is not a command of its own.
     func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
 
+    /// Whether a handler of that name may be a command of its own, if its client may make one.
+    func leavesFree(_ name: String) -> Bool {
+        self[name] == nil && !usesHandler(name) && !MappingDeclaration.reservedNames.contains(name)
+    }
+
     /// What to say of a handler to which no call may come: no entry uses it, and one has its name, or uses one whose name
     /// differs only in capitals. Nil if there is nothing to say.
     public func doubt(ofHandler name: String) -> String? {

@@ -101,7 +101,13 @@ public final class FrontController: Sendable {
     }
 
     private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {
-        CommandError(.unknownCommand, "no command '\(shown)'").asking(nearest(shown, table))
+        let error = CommandError(.unknownCommand, "no command '\(shown)'")
+        guard handlers.has(shown), table.leavesFree(shown) else { return error.asking(nearest(shown, table)) }
+        var barred = error.asking([])
+        // Not whose it is, which is not everybody's business.
+        barred.message +=
+            ": a client has registered its handler, but may not make a command of it; it becomes \(Self.remedy(shown, "NAME"))"
+        return barred
     }
 
     /// Mapped commands and handlers with similar names.
@@ -199,6 +205,25 @@ public final class FrontController: Sendable {
     /// Why a caller may not answer for a handler; nil if it may.
     public func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
         permissions.refusal(toAnswerFor: handler, in: currentTable, caller)
+    }
+
+    /// What to say of a handler that this caller registers and to which no call may come; nil if there is nothing to say.
+    public func doubt(ofHandler name: String, _ caller: Caller) -> String? {
+        let table = currentTable
+        if let doubt = table.doubt(ofHandler: name) { return doubt }
+        guard table.leavesFree(name), !permissions.mayHandleCommands(caller) else { return nil }
+        let remedy = Self.remedy(name, caller.ruleName ?? "NAME")
+        return "nobody can call '\(name)' yet, because no mapping uses this handler: it becomes \(remedy)"
+    }
+
+    /// The end of a sentence: what makes a command of a user's handler that no mapping uses.
+    private static func remedy(_ handler: String, _ user: String) -> String {
+        let (object, user) = (NameList.quoted(HandlerUses.prefix + handler), NameList.quoted(user))
+        let line = "\(NameList.quoted(handler)): {business: [\(object)], answeredBy: {users: [\(user)]}}"
+        return """
+            a command after «quickconnect call reload», with the line «\(line)» in a file of the mappings folder, \
+            or with \(user) among the users of the setting handlerCommands
+            """
     }
 
     /// The handlers that are commands of their own and not hidden by a mapping.

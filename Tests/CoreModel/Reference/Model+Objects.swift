@@ -80,7 +80,8 @@ extension Model {
             handlers.append(Handler(name: name, client: connection, hearsCancel: hearsCancel))
             if !mine.contains(name) { publish([("handlers", #"{"name":"\#(name)","registered":true}"#)]) }
         }
-        let isHidden = commands.dropFirst().contains { $0.name == name } && !isUsed(name)
+        let isMapped = commands.dropFirst().contains { $0.name == name }
+        let isHidden = !isUsed(name) && (isMapped || !Device.mayHandleCommands(connection))
         return .give(isHidden ? #"{"warning"}"# : "null", under: nil, ends: false)
     }
 

@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// `registerHandler [name, {cancel}]`: calls mapped to `script:name` go to this connection from now on. With `cancel`
-/// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call may reach it.
+/// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call can come.
 struct RegisterHandlerBCO: BCO {
     let router: Router
     /// Told of each handler that has come, and of whose it is.
@@ -17,7 +17,7 @@ struct RegisterHandlerBCO: BCO {
         try options.finish()
         try router.register(name, of: call.connection, hearsCancel: hearsCancel)
         registered(name, call.caller)
-        let doubt = router.frontController.currentTable.doubt(ofHandler: name)
+        let doubt = router.frontController.doubt(ofHandler: name, call.caller)
         return .result(doubt.map { ["warning": .string($0)] } ?? .null)
     }
 }
