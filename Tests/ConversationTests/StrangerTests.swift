@@ -148,6 +148,32 @@ struct StrangerTests {
         #expect(try await code(stranger, "call?cmd=subscribe&msg=alarm") == "denied")
     }
 
+    @Test func `a handler that nobody can call answers as soon as the line of its warning is in the mappings`()
+        async throws
+    {
+        let (daemon, mappings) = try await openDaemon()
+        let (stranger, root) = (try connect(Self.nobody, daemon.socket), try daemon.connect())
+        stranger.send("call?cmd=registerHandler&msg=brighten&id=1")
+        let told = try #require(try await stranger.nextReply()?.value.objectValue?["warning"]?.stringValue)
+        let line = String(try #require(told.firstMatch(of: /with the line «(.+?)»/)?.output.1))
+        let error = try await root.failure("brighten", [5])
+        #expect(error["message"]?.stringValue?.contains("a client has registered") == true, "\(error)")
+        for (user, expected) in [("root", "unavailable"), ("nobody", nil)] as [(String, String?)] {
+            let text = line.replacing("[nobody]", with: "[\(user)]")
+            try text.write(toFile: mappings("60-own.yaml"), atomically: true, encoding: .utf8)
+            #expect(try await root.reply("reload", []).code == nil)
+            root.send("call?cmd=brighten&msg=5&id=1")
+            if let expected {
+                #expect(try await stranger.next()?.contains("this client answers again") == true)
+                #expect(try await root.nextReply()?.code == expected)
+            } else {
+                #expect(try await stranger.next()?.hasPrefix(#"{"handlerName":"brighten","#) == true)
+                stranger.send(#"{"responseId":"q1","responseData":5}"#)
+                #expect(try await root.nextReply()?.value == 5)
+            }
+        }
+    }
+
     @Test func `a gateway's socket takes its user alone, and acts for whom it names`() async throws {
         let folder = try TestFolder()
         chmod(folder.path, 0o755)

@@ -253,6 +253,65 @@ struct RightsTests {
         }
     }
 
+    @Test("A handler that a reload forbids sleeps until it is allowed, taken by another, or refused again")
+    func sleepingHandler() async throws {
+        func forbid(_ daemon: TestDaemon) throws {
+            try reload(daemon) { $0.map("lamp", .script("brighten", .business), answeredBy: []) }
+        }
+        func allow(_ daemon: TestDaemon) throws {
+            try reload(daemon) { $0.map("lamp", .script("brighten", .business), answeredBy: ["bob"]) }
+        }
+        try await withDaemon({ $0.mapShipped() }) { daemon in
+            let (bob, root, client) = (daemon.connect(uid: 1001), daemon.connect(uid: 0), daemon.connect())
+            let watcher = daemon.connect()
+            func lamp() async -> String {
+                client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
+                return await client.next()
+            }
+            func isTold(_ registered: Bool) async -> Bool {
+                await watcher.next()
+                    == #"{"handlerName":"handlers","data":{"name":"brighten","registered":\#(registered)}}"#
+            }
+            #expect(await code(watcher, "subscribe", #"["handlers"]"#) == nil)
+            #expect(await code(bob, "registerHandler", #"["brighten"]"#) == nil)
+            #expect(await isTold(true))
+
+            try forbid(daemon)
+            #expect(await bob.next().contains("; after a reload that allows it, this client answers again\""))
+            #expect(await isTold(false))
+            let lack = await lamp()
+            #expect(lack.contains("the client that has registered the handler 'brighten' may not answer for it"))
+            #expect(lack.contains(#""code":"unavailable""#) && !lack.contains("bob"))
+            #expect(daemon.handlers.count == 0 && daemon.handlers.holders.isEmpty)
+            try allow(daemon)
+            #expect(await isTold(true))
+            client.send(#"{"handlerName":"lamp","callbackId":"2"}"#)
+            #expect(await bob.next().hasPrefix(#"{"handlerName":"brighten","#))
+            bob.send(#"{"responseId":"q1","responseData":7}"#)
+            #expect(await client.next() == #"{"responseId":"2","responseData":7}"#)
+
+            try forbid(daemon)
+            #expect(await bob.next().contains(#""code":"denied""#))
+            #expect(await isTold(false))
+            #expect(await code(root, "registerHandler", #"["brighten"]"#) == nil)
+            #expect(await bob.next().contains("another client answers for the handler 'brighten' now"))
+            #expect(await isTold(true))
+            try allow(daemon)
+            #expect(await code(bob, "removeHandler", #"["brighten"]"#) == "notFound")
+            #expect(await code(root, "removeHandler", #"["brighten"]"#) == nil)
+            #expect(await isTold(false))
+
+            #expect(await code(bob, "registerHandler", #"["brighten"]"#) == nil)
+            #expect(await isTold(true))
+            try forbid(daemon)
+            #expect(await bob.next().contains(#""code":"denied""#))
+            #expect(await isTold(false))
+            #expect(await code(bob, "registerHandler", #"["brighten"]"#) == "denied")
+            try allow(daemon)
+            #expect(await lamp().contains("no client has registered the handler 'brighten'"))
+        }
+    }
+
     @Test("Who registers a handler that nobody can call is told what mends it; its callers, too, but not whose it is")
     func uncallable() async throws {
         try await withDaemon(handlerRule: Self.carol, { $0.mapShipped() }) { daemon in

@@ -36,12 +36,12 @@ public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, Waitin
     }
 
     private func handler() throws(CommandError) -> HandlerWait {
-        guard let wait = handlers.wait(for: name) else {
-            let sentence = "no client has registered the handler '\(name)'"
-            guard let service else { throw CommandError(.unavailable, sentence) }
-            let more = "; the service \(service) does when it runs"
-            throw CommandError(.unavailable, sentence + more, details: ["service": .string(service)])
+        do throws(CommandError) {
+            return try handlers.wait(for: name)
+        } catch {
+            guard let service else { throw error }
+            let sentence = "\(error.message); the service \(service) does when it runs"
+            throw CommandError(.unavailable, sentence, details: ["service": .string(service)])
         }
-        return wait
     }
 }

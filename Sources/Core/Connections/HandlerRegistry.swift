@@ -7,6 +7,9 @@ public final class HandlerRegistry: Sendable {
         let client: any CallConnection
         var isCommand: Bool
         let hearsCancel: Bool
+        /// Whether a reload forbids its client to answer. It is as if nobody had registered the name, until a reload allows
+        /// it again.
+        var sleeps = false
         /// Its entry as a command of its own.
         var command: Command?
     }
@@ -29,16 +32,17 @@ public final class HandlerRegistry: Sendable {
         /// An index of the handlers that are commands, to suggest one for a mistyped name; nil after they have changed.
         var index: NameIndex?
 
-        mutating func take(_ name: ByteName) {
-            if handlers.removeValue(forKey: name)?.isCommand ?? false { index = nil }
+        /// - Returns: whether it slept.
+        mutating func take(_ name: ByteName) -> Bool {
+            let taken = handlers.removeValue(forKey: name)
+            if taken?.isCommand ?? false { index = nil }
+            return taken?.sleeps ?? false
         }
 
-        /// - Returns: whether the connection had the name.
+        /// - Returns: whether it slept; nil if the connection did not have the name.
         @discardableResult
-        mutating func take(_ name: ByteName, from client: any CallConnection) -> Bool {
-            guard names[ObjectIdentifier(client)]?.remove(name) != nil else { return false }
-            take(name)
-            return true
+        mutating func take(_ name: ByteName, from client: any CallConnection) -> Bool? {
+            names[ObjectIdentifier(client)]?.remove(name) == nil ? nil : take(name)
         }
     }
 
@@ -71,8 +75,8 @@ public final class HandlerRegistry: Sendable {
     /// no longer answer, registers nothing. ``Router/register(_:of:hearsCancel:)`` checks whether the client may answer
     /// for that name.
     ///
-    /// A connection loses a name to another one if it can no longer answer, or if the other one may make a command of the
-    /// name and it may not.
+    /// A connection loses a name to another one if it can no longer answer or may not, or if the other one may make a
+    /// command of the name and it may not.
     /// - Parameter isFree: whether no mapping uses the handler. If one does, whoever has it may answer for it.
     func register(
         _ name: String,
@@ -84,17 +88,18 @@ public final class HandlerRegistry: Sendable {
         let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
         var isNew = false
-        var loser: (any CallConnection)?
+        var loser: (client: any CallConnection, sleeps: Bool)?
         let refusal = state.withLock { state -> CommandError? in
             guard client.answers else { return nil }
-            if let holder = state.handlers[ByteName(name)]?.client, holder !== client {
+            if let handler = state.handlers[ByteName(name)], handler.client !== client {
+                let holder = handler.client
                 let mayTake = isFree && mayCommand && !permissions.mayHandleCommands(holder.caller)
-                guard mayTake || !holder.answers else {
+                guard mayTake || handler.sleeps || !holder.answers else {
                     let program = holder.process?.name.map { ", \($0.shortened)" } ?? ""
                     let holder = "registered by another connection (\(holder.caller)\(program))"
                     return CommandError(.busy, "the handler '\(name)' is \(holder)")
                 }
-                loser = holder
+                loser = (holder, handler.sleeps)
             }
             let names = state.names[ObjectIdentifier(client), default: []]
             guard names.count < limit || names.contains(ByteName(name)) else {
@@ -105,41 +110,48 @@ public final class HandlerRegistry: Sendable {
                 loser = nil
                 return events.memory.refusal(of: "no more handlers", for: client.caller)
             }
-            if let loser { state.take(ByteName(name), from: loser) }
+            if let loser { state.take(ByteName(name), from: loser.client) }
+            isNew = state.handlers[ByteName(name)]?.sleeps ?? true
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
             state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand, hearsCancel: hearsCancel)
-            isNew = !names.contains(ByteName(name))
             if isCommand, isNew { state.index = nil }
             return nil
         }
         if let refusal { throw refusal }
         if let loser {
-            events.memory.add(-Self.memory(of: name), for: loser.caller)
-            report(name, isRegistered: false)
-            if loser.answers { loser.report(permissions.loss(of: name), of: "registerHandler", form: .bridge) }
+            forgot(name, of: loser.client, loser.sleeps)
+            let told = loser.sleeps ? Self.loss(of: name) : permissions.loss(of: name)
+            if loser.client.answers { loser.client.report(told, of: "registerHandler", form: .bridge) }
         }
         if isNew { report(name, isRegistered: true) }
     }
 
     /// Removes a handler. Throws `notFound` if this connection has no such handler.
     public func remove(_ name: String, of client: any CallConnection) throws(CommandError) {
-        let isRemoved = state.withLock { $0.take(ByteName(name), from: client) }
-        guard isRemoved else {
+        guard let slept = state.withLock({ $0.take(ByteName(name), from: client) }) else {
             throw CommandError(.notFound, "this connection has no handler '\(name.shortened)'")
         }
+        forgot(name, of: client, slept)
+    }
+
+    private func forgot(_ name: String, of client: any CallConnection, _ slept: Bool) {
         events.memory.add(-Self.memory(of: name), for: client.caller)
-        report(name, isRegistered: false)
+        if !slept { report(name, isRegistered: false) }
+    }
+
+    /// What the client of a handler that sleeps is told when it loses the name, too.
+    private static func loss(of name: String) -> CommandError {
+        CommandError(.denied, "another client answers for the handler '\(name)' now, for which this one may not")
     }
 
     /// - Returns: what is left to do: who wants to know is told of each one, unless it is registered again by then.
     func removeAll(of client: any CallConnection) -> Connection.Steps {
         let names = state.withLock { state in
             let names = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []
-            for name in names { state.take(name) }
-            return names
+            return names.map { (name: $0, slept: state.take($0)) }
         }
-        events.memory.add(-names.reduce(0) { $0 + Self.memory(of: $1.text) }, for: client.caller)
-        return names.map { name in
+        events.memory.add(-names.reduce(0) { $0 + Self.memory(of: $1.name.text) }, for: client.caller)
+        return names.filter { !$0.slept }.map { name, _ in
             { if !self.has(name.text) { self.report(name.text, isRegistered: false) } }
         }
     }
@@ -147,11 +159,22 @@ public final class HandlerRegistry: Sendable {
     /// About what a handler takes, in bytes.
     private static func memory(of name: String) -> Int { 512 + 2 * name.utf8.count }
 
-    /// Removes the handlers of clients that may no longer answer for them. Running calls are still answered.
+    /// Lets the handlers sleep for which their clients may no longer answer, and wakes those for which they may again.
+    /// Running calls are still answered.
     func recheck(_ refusal: (_ handler: String, Caller) -> CommandError?) {
-        for (name, client) in state.withLock({ $0.handlers.map { ($0.key.text, $0.value.client) } }) {
-            guard let refusal = refusal(name, client.caller) else { continue }
-            do throws(CommandError) { try remove(name, of: client) } catch { continue }
+        for (name, client) in state.withLock({ $0.handlers.map { ($0.key, $0.value.client) } }) {
+            let refusal = refusal(name.text, client.caller)
+            let isChanged = state.withLock { state in
+                guard let now = state.handlers[name], now.client === client, now.sleeps != (refusal != nil) else {
+                    return false
+                }
+                state.handlers[name]?.sleeps = refusal != nil
+                return true
+            }
+            guard isChanged else { continue }
+            report(name.text, isRegistered: refusal == nil)
+            guard var refusal else { continue }
+            refusal.message += "; after a reload that allows it, this client answers again"
             client.report(refusal, of: "registerHandler", form: .bridge)
         }
         recheckCommands()
@@ -161,7 +184,7 @@ public final class HandlerRegistry: Sendable {
     private func recheckCommands() {
         let ended = state.withLock { state in
             let ended = state.handlers.filter { _, handler in
-                handler.isCommand && !permissions.mayHandleCommands(handler.client.caller)
+                handler.isCommand && !handler.sleeps && !permissions.mayHandleCommands(handler.client.caller)
             }
             for (name, handler) in state.handlers where !MappingDeclaration.reservedNames.contains(name.text) {
                 state.handlers[name]?.isCommand = permissions.mayHandleCommands(handler.client.caller)
@@ -180,15 +203,24 @@ public final class HandlerRegistry: Sendable {
         )
     }
 
-    /// What to wait for when this handler is called; nil if nobody has registered it.
-    func wait(for name: String) -> HandlerWait? {
-        state.withLock { state in
-            state.handlers[ByteName(name)].map { HandlerWait(name, of: $0.client, hearsCancel: $0.hearsCancel) }
+    /// What to wait for when this handler is called. Throws `unavailable` if nobody has registered it, or who has may not
+    /// answer for it now.
+    func wait(for name: String) throws(CommandError) -> HandlerWait {
+        let (wait, sleeps) = state.withLock { state in
+            let handler = state.handlers[ByteName(name)]
+            let wait = handler.map { HandlerWait(name, of: $0.client, hearsCancel: $0.hearsCancel) }
+            return (wait, handler?.sleeps ?? false)
         }
+        if let wait, !sleeps { return wait }
+        let lack =
+            sleeps
+            ? "the client that has registered the handler '\(name)' may not answer for it: «answeredBy» in the mappings does not name its user"
+            : "no client has registered the handler '\(name)'"
+        throw CommandError(.unavailable, lack)
     }
 
-    /// Whether a client has registered that handler.
-    public func has(_ name: String) -> Bool { state.withLock { $0.handlers[ByteName(name)] != nil } }
+    /// Whether a client has registered that handler, and may answer for it.
+    public func has(_ name: String) -> Bool { state.withLock { $0.handlers[ByteName(name)]?.sleeps == false } }
 
     /// Whether a client has registered anything.
     func hasHandlers(_ client: any CallConnection) -> Bool {
@@ -196,14 +228,17 @@ public final class HandlerRegistry: Sendable {
     }
 
     /// How many handlers there are.
-    public var count: Int { state.withLock { $0.handlers.count } }
+    public var count: Int { state.withLock { $0.handlers.count { !$0.value.sleeps } } }
 
     /// The handlers, and who answers for them.
     public var holders: [(name: String, client: any CallConnection)] { holders(max: .max) }
 
     /// The handlers, at most so many, in no particular order, and who answers for them.
     public func holders(max: Int) -> [(name: String, client: any CallConnection)] {
-        state.withLock { $0.handlers.prefix(max).map { (name: $0.key.text, client: $0.value.client) } }
+        state.withLock { state in
+            state.handlers.lazy.filter { !$0.value.sleeps }.prefix(max)
+                .map { (name: $0.key.text, client: $0.value.client) }
+        }
     }
 
     // MARK: Counts

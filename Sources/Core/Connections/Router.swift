@@ -37,14 +37,15 @@ public struct Router: Sendable {
         of client: any CallConnection,
         hearsCancel: Bool = false
     ) throws(CommandError) {
-        if let refusal = frontController.refusal(toAnswerFor: name, client.caller) { throw refusal }
-        let isFree = !frontController.currentTable.usesHandler(name)
-        try handlers.register(name, of: client, hearsCancel: hearsCancel, isFree: isFree)
-        // A reload may have run before this handler was registered, and so have missed it.
-        if let refusal = frontController.refusal(toAnswerFor: name, client.caller) {
-            try handlers.remove(name, of: client)
-            throw refusal
+        if frontController.refusal(toAnswerFor: name, client.caller) == nil {
+            let isFree = !frontController.currentTable.usesHandler(name)
+            try handlers.register(name, of: client, hearsCancel: hearsCancel, isFree: isFree)
         }
+        // A reload may have run before this handler was registered, and so have missed it.
+        guard let refusal = frontController.refusal(toAnswerFor: name, client.caller) else { return }
+        // The client is told that it has no such handler, so one that slept must not wake.
+        _ = try? handlers.remove(name, of: client)
+        throw refusal
     }
 
     /// Whether nobody has registered a handler that a call of it needs.

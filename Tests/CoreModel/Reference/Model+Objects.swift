@@ -21,11 +21,18 @@ extension Model {
 
     mutating func reload(_ number: Int) {
         table = number
-        let lost = handlers.filter { isUsed($0.name) && !Device.mayHandleCommands($0.client) }
-        handlers.removeAll { handler in lost.contains { $0.name == handler.name } }
-        let events = lost.map { ("handlers", #"{"name":"\#($0.name)","registered":false}"#) }
-        inAnyOrder(lines(events) + lost.map(Self.loss)) { $0.tell($1.client, $1.line) }
+        let changed = handlers.indices.filter {
+            handlers[$0].sleeps == mayAnswer(handlers[$0].name, handlers[$0].client)
+        }
+        for index in changed { handlers[index].sleeps.toggle() }
+        let told = changed.map { handlers[$0] }
+        let events = told.map { ("handlers", #"{"name":"\#($0.name)","registered":\#(!$0.sleeps)}"#) }
+        inAnyOrder(lines(events) + told.filter(\.sleeps).map(Self.loss)) { $0.tell($1.client, $1.line) }
         publish([("commands", "null")])
+    }
+
+    func mayAnswer(_ handler: String, _ connection: Int) -> Bool {
+        !isUsed(handler) || Device.mayHandleCommands(connection)
     }
 
     /// What the client of a handler is told that it has lost.
@@ -49,8 +56,8 @@ extension Model {
         case "RemoveHandlerBCO":
             let index = handlers.firstIndex { $0.name == strings[0] && $0.client == connection }
             guard let index else { return .fail(.notFound) }
-            handlers.remove(at: index)
-            publish([("handlers", #"{"name":"\#(strings[0])","registered":false}"#)])
+            let removed = handlers.remove(at: index)
+            if !removed.sleeps { publish([("handlers", #"{"name":"\#(strings[0])","registered":false}"#)]) }
         case "SubscribeValCO": return strings.count > device.maxSubscriptions ? .fail(.overloaded) : .next
         case "SubscribeBCO": return subscribe(strings, connection, run.line.form)
         case "UnsubscribeBCO":
@@ -63,18 +70,21 @@ extension Model {
     }
 
     mutating func register(_ name: String, _ connection: Int, hearsCancel: Bool) -> Outcome {
-        if isUsed(name), !Device.mayHandleCommands(connection) { return .fail(.denied) }
+        guard mayAnswer(name, connection) else {
+            handlers.removeAll { $0.name == name && $0.client == connection }
+            return .fail(.denied)
+        }
         if isOpen(connection) {
             let mine = handlers.filter { $0.client == connection }.map(\.name)
             let other = handlers.first { $0.name == name && $0.client != connection }
             if let other {
                 let mayTake = Device.mayHandleCommands(connection) && !Device.mayHandleCommands(other.client)
-                guard mayTake, !isUsed(name) else { return .fail(.busy) }
+                guard mayTake && !isUsed(name) || other.sleeps else { return .fail(.busy) }
             }
             if mine.count >= device.maxHandlers, !mine.contains(name) { return .fail(.overloaded) }
             handlers.removeAll { $0.name == name }
             if let other {
-                publish([("handlers", #"{"name":"\#(name)","registered":false}"#)])
+                if !other.sleeps { publish([("handlers", #"{"name":"\#(name)","registered":false}"#)]) }
                 tell(other.client, Self.loss(other).line)
             }
             handlers.append(Handler(name: name, client: connection, hearsCancel: hearsCancel))

@@ -148,7 +148,7 @@ extension Model {
     mutating func retire(_ connection: Int) {
         let lost = questions.filter { $0.client == connection }
         questions.removeAll { $0.client == connection }
-        let names = handlers.filter { $0.client == connection }.map(\.name)
+        let names = handlers.filter { $0.client == connection && !$0.sleeps }.map(\.name)
         handlers.removeAll { $0.client == connection }
         publish(names.map { ("handlers", #"{"name":"\#($0)","registered":false}"#) })
         inAnyOrder(lost) { $0.lose($1) }

@@ -6,6 +6,8 @@ struct Model {
         var name: String
         var client: Int
         var hearsCancel: Bool
+        /// A reload forbids its client to answer for it.
+        var sleeps = false
     }
 
     struct Subscription {
@@ -54,7 +56,7 @@ struct Model {
             Told.state(
                 waiting: (0..<device.connections).map { waitingCount($0) },
                 dropped: droppedAnswers,
-                handlers: handlers.map { ($0.name, $0.client) },
+                handlers: handlers.filter { !$0.sleeps }.map { ($0.name, $0.client) },
                 subscribers: Set(subscriptions.map(\.event)).map { event in
                     (event, subscriptions.count { $0.event == event })
                 }
@@ -138,7 +140,7 @@ struct Model {
                 note(part, run)
                 if wait(Run.Wait(part: part), run) { return }
             case .handler(let name):
-                guard let handler = handlers.first(where: { $0.name == name }) else {
+                guard let handler = handlers.first(where: { $0.name == name && !$0.sleeps }) else {
                     take(.fail(.unavailable), of: part, run)
                     continue
                 }

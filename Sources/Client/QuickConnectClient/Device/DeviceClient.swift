@@ -24,8 +24,8 @@ public final class DeviceClient: Sendable {
     ///   - socket: the path of the daemon's socket; nil uses `$QUICKCONNECT_SOCKET`, or the system's or the user's
     ///     socket, whichever accepts.
     ///   - bounds: its limits.
-    ///   - warn: gets the daemon's warnings, such as that no call comes to a handler; nil prints them on standard error.
-    ///     Called on the device's thread.
+    ///   - warn: gets the daemon's warnings, such as that no call comes to a handler, or that a reload has taken it; nil
+    ///     prints them on standard error. Called on the device's thread.
     public convenience init(
         socket: String? = nil,
         bounds: ClientConversation.Bounds = ClientConversation.Bounds(),

@@ -224,7 +224,9 @@ final class DeviceLoop {
             case .cancelled(let number): cancellations.removeValue(forKey: number)?.fulfil(())
             case .stands(.subscription(let name)): subscribed(name)
             case .refused(let standing, let failure): refuse(standing, failure)
-            case .fault(.told(let error)): refusal = error.message
+            case .fault(.told(let error)):
+                // With a command, a reload has taken something away; without one, the daemon is about to close.
+                if error.members["cmd"] == nil { refusal = error.message } else { warn(error.message) }
             case .fault(.unreadable(let problem)): refusal = problem
             case .stands: break
             }

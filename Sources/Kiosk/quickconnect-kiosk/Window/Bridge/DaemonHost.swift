@@ -143,6 +143,7 @@ final class DaemonHost {
             case .cancelled(let number): abandoned.removeValue(forKey: number)?()
             case .refused(.handler(let name), let failure): retry(name, failure)
             case .refused(.subscription(let name), let failure): log("no events of \(name): \(failure.message)")
+            case .fault(.told(let error)): log(error.message)
             default: break
             }
         }
