@@ -58,18 +58,26 @@ public struct HandlerAnswer: Sendable, Equatable {
     }
 }
 
-/// The error that a handler answered with.
+/// The error that a handler answers with. The caller gets it, in the validation phase as `invalid`.
 public struct HandlerFailure: Error, Sendable, Hashable {
-    /// One of the protocol's codes; nil if it named none.
+    /// A code of the protocol; nil: `scriptFailed`.
     public var code: CommandError.Code?
-    /// What went wrong, for people.
+    /// A sentence for people.
     public var message: String
-    /// A JSON pointer into the parameters, if one of them is wrong.
+    /// The parameter that is wrong, a JSON pointer: `/0`.
     public var field: String?
-    /// Where a script failed, and for a macro what its editor needs: those of ``placeNames`` that the handler gave.
-    public var place: JSONObject = [:]
+    /// For an error of a script or a macro, its position and what an editor needs: the daemon passes on those of
+    /// ``detailNames``.
+    public var details: JSONObject = [:]
 
-    static let placeNames = ["file", "line", "column", "stack", "source", "text", "macro", "base", "version"]
+    static let detailNames = ["file", "line", "column", "stack", "source", "text", "macro", "base", "version"]
+
+    /// An error for the caller: its code (`scriptFailed` if there is none), a sentence, and the parameter at fault.
+    public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
+        self.code = code
+        self.message = message
+        self.field = field
+    }
 }
 
 /// How a call to a handler ends: with its answer, its error, or the reason why neither will come.

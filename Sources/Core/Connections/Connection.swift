@@ -107,7 +107,7 @@ public final class Connection: CallConnection {
         let limit = frontController.limits.lineBytes
         let error = CommandError(.tooLarge, "the line is longer than \(limit) bytes and was skipped")
         if let id = line.responseID {
-            let failure = HandlerFailure(code: .tooLarge, message: "the handler's answer is longer than \(limit) bytes")
+            let failure = HandlerFailure(.tooLarge, "the handler's answer is longer than \(limit) bytes")
             return receiveAnswer(id: id, .failure(failure))
         }
         output.write { $0.appendError(error, command: nil, id: line.callID, form: line.form) }

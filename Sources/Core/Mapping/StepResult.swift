@@ -138,7 +138,7 @@ extension HandlerFailure {
     /// The error of a call that a handler failed.
     func error(of handler: String, in phase: Phase) -> CommandError {
         var details: JSONObject = ["handler": .string(handler)]
-        details.merge(place)
+        details.merge(self.details)
         if let field { details["field"] = .string(field) }
         if phase == .validation {
             details["fields"] = field.map { [["field": .string($0), "expected": .string(message)]] }

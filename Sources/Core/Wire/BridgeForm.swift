@@ -38,9 +38,9 @@ public enum BridgeForm {
     /// The error for an answer that is not JSON, or too deep: the call that waits for it must not wait longer.
     private static func unreadableAnswer(_ error: JSONError) -> HandlerFailure {
         if case .tooDeep = error {
-            return HandlerFailure(code: .tooLarge, message: "the handler's answer has \(error.message)")
+            return HandlerFailure(.tooLarge, "the handler's answer has \(error.message)")
         }
-        return HandlerFailure(code: .scriptFailed, message: "the handler's answer is not JSON: \(error.message)")
+        return HandlerFailure(.scriptFailed, "the handler's answer is not JSON: \(error.message)")
     }
 
     /// The error for a line that is not JSON, or too deep.
@@ -232,7 +232,7 @@ public enum BridgeForm {
             func json(_ range: Range<Int>) -> JSONText { JSONText(checked: bytes, range) }
             if let error = problem?.error {
                 let code = error.code == .tooLarge ? error.code : .scriptFailed
-                return .failure(HandlerFailure(code: code, message: "the handler's answer has \(error.message)"))
+                return .failure(HandlerFailure(code, "the handler's answer has \(error.message)"))
             }
             if let error { return .failure(failure(json(error).value)) }
             let name = string(handlerName, bytes)
@@ -247,16 +247,16 @@ public enum BridgeForm {
 
         private func failure(_ error: JSONValue) -> HandlerFailure {
             let members = error.objectValue ?? [:]
-            let places = HandlerFailure.placeNames.compactMap { name in
-                members[name].map { (name, Self.cut($0, to: name == "stack" ? 900 : 200)) }
-            }
             let message = members["message"]?.stringValue ?? error.stringValue
-            return HandlerFailure(
-                code: members["code"]?.stringValue.flatMap(CommandError.Code.init),
-                message: message.map { $0.cut(toEncoded: 800) } ?? "the handler gave an error without message",
-                field: members["field"]?.stringValue.map { $0.cut(toEncoded: 180) },
-                place: JSONObject(places)
+            var failure = HandlerFailure(
+                members["code"]?.stringValue.flatMap(CommandError.Code.init),
+                message.map { $0.cut(toEncoded: 800) } ?? "the handler gave an error without message",
+                field: members["field"]?.stringValue.map { $0.cut(toEncoded: 180) }
             )
+            for name in HandlerFailure.detailNames {
+                failure.details[name] = members[name].map { Self.cut($0, to: name == "stack" ? 900 : 200) }
+            }
+            return failure
         }
 
         /// A handler's error text is sent to the caller, so its size must be in proportion to the call.

@@ -74,41 +74,7 @@ public struct HandlerCall: Sendable, Hashable {
     }
 
     /// The error that a handler answers with. The caller gets it, in the validation phase as `invalid`.
-    public struct Failure: Error, Sendable, Hashable {
-        /// A code of the protocol; nil: `scriptFailed`.
-        public var code: CommandError.Code?
-        /// A sentence for people.
-        public var message: String
-        /// The parameter that is wrong, a JSON pointer: `/0`.
-        public var field: String?
-        /// For an error of a script or a macro, its position and similar details; the daemon passes on the names that
-        /// it knows.
-        public var details: JSONObject = [:]
-
-        /// An error for the caller: its code (`scriptFailed` if there is none), a sentence, and the parameter at fault.
-        public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
-            self.code = code
-            self.message = message
-            self.field = field
-        }
-
-        /// `invalid`: a parameter does not fit. The message is `expected WHAT; got GIST`.
-        /// - Parameters:
-        ///   - what: what would fit, in words: `address, a string`.
-        ///   - field: the JSON pointer of the parameter: `/0`.
-        ///   - value: what came; nil if the parameter was left out.
-        public static func expected(_ what: String, at field: String, got value: JSONValue?) -> Failure {
-            Failure(.invalid, "expected \(what); got \(value?.gist ?? "nothing")", field: field)
-        }
-
-        var json: JSONValue {
-            var members = details
-            if let code { members["code"] = .string(code.rawValue) }
-            members["message"] = .string(message)
-            if let field { members["field"] = .string(field) }
-            return .object(members)
-        }
-    }
+    public typealias Failure = HandlerFailure
 
     /// The line of an answer, with its line break.
     func line(of answer: Result<Answer, Failure>) -> [UInt8] {
@@ -121,5 +87,24 @@ public struct HandlerCall: Sendable, Hashable {
             if answer.endsStack { members["end"] = true }
         }
         return Array("\(JSONValue.object(members).text)\n".utf8)
+    }
+}
+
+extension HandlerFailure {
+    /// `invalid`: a parameter does not fit. The message is `expected WHAT; got GIST`.
+    /// - Parameters:
+    ///   - what: what would fit, in words: `address, a string`.
+    ///   - field: the JSON pointer of the parameter: `/0`.
+    ///   - value: what came; nil if the parameter was left out.
+    public static func expected(_ what: String, at field: String, got value: JSONValue?) -> HandlerFailure {
+        HandlerFailure(.invalid, "expected \(what); got \(value?.gist ?? "nothing")", field: field)
+    }
+
+    var json: JSONValue {
+        var members = details
+        if let code { members["code"] = .string(code.rawValue) }
+        members["message"] = .string(message)
+        if let field { members["field"] = .string(field) }
+        return .object(members)
     }
 }

@@ -1,5 +1,5 @@
 public import JSON
-internal import QuickConnect
+public import QuickConnect
 
 /// A line of the daemon that is longer than ``ClientConversation/Bounds/putAsideBytes``: the loop that has received it
 /// has it parsed by another thread, and goes on meanwhile.

@@ -1,6 +1,7 @@
 import CWebKit
 import JSON
 import KioskRules
+import QuickConnect
 import QuickConnectClient
 
 /// The verbs `cookies` and `setCookie` of the command `kiosk`: the cookies of pages, from outside of them.
