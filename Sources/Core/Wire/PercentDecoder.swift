@@ -153,19 +153,6 @@ struct PercentDecoder {
 
 /// Percent-encoding as JavaScript's `encodeURIComponent` and `decodeURIComponent` do it.
 public enum PercentEncoding {
-    /// What is wrong with an encoded value, as the rest of a sentence: `has the bad escape '%zz'`.
-    struct Failure: Error {
-        var message: String
-
-        static let nul = Failure(message: "has a NUL")
-        static let notText = Failure(message: "is not UTF-8")
-
-        /// - Parameter bytes: the value from the escape on.
-        static func badEscape(_ bytes: UnsafeBufferPointer<UInt8>) -> Failure {
-            Failure(message: "has the bad escape '\(String(decoding: bytes.prefix(3), as: UTF8.self))'")
-        }
-    }
-
     /// The text encoded as a value of a `call?…` line.
     public static func encode(_ text: String) -> String {
         let buffer = OutputBuffer(capacity: text.utf8.count + 16)

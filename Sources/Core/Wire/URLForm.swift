@@ -21,11 +21,11 @@ public enum URLForm {
         request.clear(capacity: line.count)
         var fields = URLFields()
         request.append(atMost: line.count) { fields.read(line, decodingTo: $0) }
-        if let fault = fields.fault { return unreadable(URLFault.Problem(fault, line), request, fields) }
+        if let fault = fields.fault { return unreadable(fault.error(in: line), request, fields) }
         guard let command = fields.command else {
-            return unreadable(URLFault.Problem("'cmd' is missing"), request, fields)
+            return unreadable(CommandError(.badRequest, "'cmd' is missing"), request, fields)
         }
-        do throws(URLFault.Problem) {
+        do throws(CommandError) {
             let message = try fields.message(in: request, maximumDepth: maximumDepth)
             request.fill(command: command, id: fields.id, message: message, form: .url)
             return nil
@@ -35,7 +35,7 @@ public enum URLForm {
     }
 
     private static func unreadable(
-        _ problem: URLFault.Problem,
+        _ problem: CommandError,
         _ bytes: SharedBytes,
         _ fields: URLFields
     ) -> UnreadableMessage {
@@ -51,14 +51,12 @@ public enum URLForm {
 extension URLFields {
     /// Checks the message and stores its items in the request. Text that is not JSON is one parameter, a string.
     /// - Returns: the range of the message; empty if there is none.
-    func message(in request: Request, maximumDepth: Int) throws(URLFault.Problem) -> Range<Int> {
+    func message(in request: Request, maximumDepth: Int) throws(CommandError) -> Range<Int> {
         guard let text = message, !text.isEmpty, !request.slice(text).equals("undefined") else { return 0..<0 }
         do throws(JSONError) {
             return try json(text, request, maximumDepth: maximumDepth)
         } catch {
-            guard case .syntax = error else {
-                throw URLFault.Problem("'msg' has \(error.message)", code: error.code)
-            }
+            guard case .syntax = error else { throw CommandError(error.code, "'msg' has \(error.message)") }
             return Self.string(text, request)
         }
     }
@@ -198,19 +196,8 @@ struct URLFault {
         self.place = place
     }
 
-    /// The same as an error message.
-    struct Problem: Error {
-        var code = CommandError.Code.badRequest
-        var message: String
-
-        init(_ message: String, code: CommandError.Code = .badRequest) {
-            self.message = message
-            self.code = code
-        }
-
-        init(_ fault: URLFault, _ line: UnsafeBufferPointer<UInt8>) {
-            self.init(fault.words(UnsafeBufferPointer(rebasing: line[fault.place])))
-        }
+    func error(in line: UnsafeBufferPointer<UInt8>) -> CommandError {
+        CommandError(.badRequest, words(UnsafeBufferPointer(rebasing: line[place])))
     }
 
     private func words(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -222,9 +209,9 @@ struct URLFault {
         case .tooLong: "'\(key.rawValue)' is longer than \(Limits.idBytes) bytes"
         case .twice: "'\(key.rawValue)' is given twice"
         case .unknownKey: Self.unknownKey(bytes)
-        case .badEscape: "'\(key.rawValue)' \(PercentEncoding.Failure.badEscape(bytes).message)"
-        case .nul: "'\(key.rawValue)' \(PercentEncoding.Failure.nul.message)"
-        case .notText: "'\(key.rawValue)' \(PercentEncoding.Failure.notText.message)"
+        case .badEscape: "'\(key.rawValue)' has the bad escape '\(String(decoding: bytes.prefix(3), as: UTF8.self))'"
+        case .nul: "'\(key.rawValue)' has a NUL"
+        case .notText: "'\(key.rawValue)' is not UTF-8"
         }
     }
 
