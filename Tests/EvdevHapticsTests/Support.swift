@@ -21,7 +21,7 @@ final class FakeMotors: MotorSource {
     struct State {
         var steps: [(step: Step, at: ContinuousClock.Instant)] = []
         var failure: CommandError?
-        var vibrationFailure: MotorFailure?
+        var vibrationFailure: CommandError?
         /// A driver hangs until it is opened.
         var hang: Gate?
         /// Ends of socket pairs: whoever closes the second one unplugs the motor.
@@ -61,11 +61,11 @@ final class FakeMotors: MotorSource {
             motors.report(.gone)
         }
 
-        func vibrate(milliseconds: Int) throws(MotorFailure) {
+        func vibrate(milliseconds: Int) throws(CommandError) {
             if let failure = motors.state.withLock({ $0.vibrationFailure }) { throw failure }
             motors.report(.vibrate(milliseconds))
         }
 
-        func rest() throws(MotorFailure) { motors.report(.rest) }
+        func rest() throws(CommandError) { motors.report(.rest) }
     }
 }

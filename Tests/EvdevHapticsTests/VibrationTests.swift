@@ -101,7 +101,7 @@ import Testing
         motors.state.withLock { $0.failure = CommandError(.denied, "no") }
         #expect(await outcome(haptics.vibrate(.init([5]), for: alice)).code == .denied)
         motors.state.withLock { $0.failure = nil }
-        motors.state.withLock { $0.vibrationFailure = MotorFailure(reason: "full", code: .busy) }
+        motors.state.withLock { $0.vibrationFailure = CommandError(.busy, "full") }
         let result = await outcome(haptics.vibrate(.init([5]), for: alice))
         #expect(result.code == .busy && result.message.contains("full"))
         #expect(motors.steps == [.open, .gone])

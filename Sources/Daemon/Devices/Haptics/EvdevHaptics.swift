@@ -151,8 +151,8 @@ package final class EvdevHaptics: Haptics, Examined {
     private func play(_ vibration: Vibration, on motor: any Motor) throws(CommandError) {
         guard let waker else { throw CommandError(.unavailable, "the process has no file descriptors left") }
         let player = PatternPlayer(waker: waker) { !vibration.promise.isSettled && self.proceed }
-        do throws(MotorFailure) { try player.play(vibration.pattern, on: motor) } catch {
-            throw CommandError(error.code, "\(source.description) stopped: \(error.reason)")
+        do throws(CommandError) { try player.play(vibration.pattern, on: motor) } catch {
+            throw CommandError(error.code, "\(source.description) stopped: \(error.message)")
         }
     }
 

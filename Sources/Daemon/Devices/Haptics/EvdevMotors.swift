@@ -217,7 +217,7 @@ final class EvdevMotor: Motor {
         close(descriptor)
     }
 
-    func vibrate(milliseconds: Int) throws(MotorFailure) {
+    func vibrate(milliseconds: Int) throws(CommandError) {
         if effect?.milliseconds != milliseconds {
             let id = qc_rumble_upload(descriptor, kind, effect?.id ?? -1, Int32(milliseconds))
             effect = (try check("EVIOCSFF", id), milliseconds)
@@ -226,16 +226,16 @@ final class EvdevMotor: Motor {
         try check("write", qc_rumble_play(descriptor, effect.id, 1))
     }
 
-    func rest() throws(MotorFailure) {
+    func rest() throws(CommandError) {
         guard let effect else { return }
         try check("write", qc_rumble_play(descriptor, effect.id, 0))
     }
 
     @discardableResult
-    private func check(_ call: String, _ result: Int32) throws(MotorFailure) -> Int32 {
+    private func check(_ call: String, _ result: Int32) throws(CommandError) -> Int32 {
         guard result < 0 else { return result }
         // ENOSPC: other programs' effects fill the device.
         let code: CommandError.Code = result == -ENOSPC ? .busy : .unavailable
-        throw MotorFailure(reason: SystemCallError(call, -result).description, code: code)
+        throw CommandError(code, "\(SystemCallError(call, -result))")
     }
 }

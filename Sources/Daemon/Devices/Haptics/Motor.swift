@@ -19,18 +19,11 @@ protocol Motor: AnyObject {
     /// Polled for the removal of the motor; -1 if it has none.
     var descriptor: Int32 { get }
 
-    /// Starts vibrating for that time. May block.
-    func vibrate(milliseconds: Int) throws(MotorFailure)
+    /// Starts vibrating for that time. May block. Errors are such as `write: No such device (19)`.
+    func vibrate(milliseconds: Int) throws(CommandError)
 
     /// Stops vibrating.
-    func rest() throws(MotorFailure)
-}
-
-/// Why a motor failed.
-struct MotorFailure: Error, Sendable {
-    /// Such as `write: No such device (19)`.
-    var reason: String
-    var code: CommandError.Code
+    func rest() throws(CommandError)
 }
 
 /// Plays one pattern on a motor. Sleeps in poll(2) between the steps, until it is woken or the motor goes away.
@@ -43,7 +36,7 @@ struct PatternPlayer {
     static let maxSleep = Duration.seconds(2)
 
     /// Returns when the pattern is over, or no longer wanted. The motor is then off.
-    func play(_ pattern: VibrationPattern, on motor: any Motor) throws(MotorFailure) {
+    func play(_ pattern: VibrationPattern, on motor: any Motor) throws(CommandError) {
         var end = ContinuousClock.now
         for (index, milliseconds) in pattern.milliseconds.enumerated() {
             // Each time is counted from the beginning, so that delays do not add up.
@@ -57,12 +50,12 @@ struct PatternPlayer {
     }
 
     /// - Returns: whether the pattern goes on.
-    private func sleep(until end: ContinuousClock.Instant, _ motor: any Motor) throws(MotorFailure) -> Bool {
+    private func sleep(until end: ContinuousClock.Instant, _ motor: any Motor) throws(CommandError) -> Bool {
         while isWanted() {
             let now = ContinuousClock.now
             guard now < end else { return true }
             if waker.sleep(watching: motor.descriptor, for: .end, until: min(end, now + Self.maxSleep)) {
-                throw MotorFailure(reason: "it was unplugged", code: .unavailable)
+                throw CommandError(.unavailable, "it was unplugged")
             }
         }
         return false

@@ -39,26 +39,24 @@ private final class SimulatedMotor: Motor {
     init(owning file: Int32) { self.file = file }
 
     deinit {
-        do throws(MotorFailure) { try rest() } catch {}
+        do throws(CommandError) { try rest() } catch {}
         close(file)
     }
 
-    func vibrate(milliseconds: Int) throws(MotorFailure) {
+    func vibrate(milliseconds: Int) throws(CommandError) {
         vibrates = true
         try report(["time": now, "vibrates": true, "milliseconds": .integer(Int64(milliseconds))])
     }
 
-    func rest() throws(MotorFailure) {
+    func rest() throws(CommandError) {
         guard vibrates else { return }
         vibrates = false
         try report(["time": now, "vibrates": false])
     }
 
-    private func report(_ line: JSONValue) throws(MotorFailure) {
+    private func report(_ line: JSONValue) throws(CommandError) {
         let code = Descriptor.write(line.text + "\n", to: file)
-        guard code == 0 else {
-            throw MotorFailure(reason: SystemCallError("write", code).description, code: .unavailable)
-        }
+        guard code == 0 else { throw CommandError(.unavailable, "\(SystemCallError("write", code))") }
     }
 
     /// Seconds since 1970.
