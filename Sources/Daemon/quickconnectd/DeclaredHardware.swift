@@ -32,11 +32,8 @@ struct DeclaredHardware: Sendable {
             },
             followers: { hand?.names ?? [] },
             follow: { name, path, track throws(CommandError) in
-                let text: String
-                switch FileText.read(path, maximumBytes: Self.maxTrack) {
-                case .success(let content): text = content
-                case .failure(let problem): throw CommandError(.invalid, "\(track) \(problem.message)")
-                }
+                let read = FileText.read(path, maximumBytes: Self.maxTrack)
+                let text = try read.mapError { CommandError(.invalid, "\(track) \($0.message)") }.get()
                 return try hand?.follow(name, text, named: track)
             }
         )

@@ -47,10 +47,7 @@ struct MQTTSetup {
         _ user: String?
     ) throws(ExitError) -> MQTTBroker {
         func secret(_ path: String, _ line: Result<String?, FileText.Problem>) throws(ExitError) -> String? {
-            switch line {
-            case .success(let line): return line
-            case .failure(let problem): throw ExitError(message: "\(path) \(problem.message)", status: 1)
-            }
+            try line.mapError { ExitError(message: "\(path) \($0.message)", status: 1) }.get()
         }
         func credential(_ name: String) throws(ExitError) -> String? {
             try secret("the credential \(name)", BrokerSecrets.credential(name, environment))

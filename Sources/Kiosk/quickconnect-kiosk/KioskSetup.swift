@@ -116,10 +116,7 @@ nonisolated struct KioskSetup {
 
     private static func library(_ folders: StandardFolders) throws(ConfigurationMistakes) -> String {
         let path = "\(folders.shippedPages)/quickconnect.js"
-        switch FileText.read(path, maximumBytes: 1 << 20) {
-        case .success(let text): return text
-        case .failure(let problem): throw mistake(problem.message, in: path)
-        }
+        return try FileText.read(path, maximumBytes: 1 << 20).mapError { mistake($0.message, in: path) }.get()
     }
 
     private static func mistake(_ message: String, in place: String) -> ConfigurationMistakes {

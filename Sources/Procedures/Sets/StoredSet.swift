@@ -67,9 +67,7 @@ package final class StoredSet {
         guard file >= 0 else {
             throw SetRefusal("\(name): \(SystemCallError.text(-file))", isPassing: ![-ENOENT, -ELOOP].contains(file))
         }
-        switch FileText.exact(descriptor: file, maximumBytes: limit) {
-        case .success(let text): return text
-        case .failure(let problem): throw SetRefusal("\(name) \(problem.message)")
-        }
+        let read = FileText.exact(descriptor: file, maximumBytes: limit)
+        return try read.mapError { SetRefusal("\(name) \($0.message)") }.get()
     }
 }

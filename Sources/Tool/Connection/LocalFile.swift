@@ -21,10 +21,8 @@ enum LocalFile {
 
     /// The text of a file, without which there is nothing to do.
     static func text(_ path: String, maximumBytes: Int) throws(ExitError) -> String {
-        switch FileText.read(path, maximumBytes: maximumBytes) {
-        case .success(let text): return text
-        case .failure(let problem): throw ExitError(message: "\(path) \(problem.message)")
-        }
+        let read = FileText.read(path, maximumBytes: maximumBytes)
+        return try read.mapError { ExitError(message: "\(path) \($0.message)") }.get()
     }
 
     /// Does something to a file, without which there is nothing more to do.

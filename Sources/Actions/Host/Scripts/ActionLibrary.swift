@@ -57,10 +57,7 @@ package struct ActionLibrary: Sendable {
         if let problem = FileTrust.problem(of: file.path) {
             throw CommandError(.denied, "\(file.path) \(problem): it is not run")
         }
-        switch file.text() {
-        case .success(let text): return text
-        case .failure(let problem): throw CommandError(.unavailable, "\(file.path) \(problem.message)")
-        }
+        return try file.text().mapError { CommandError(.unavailable, "\(file.path) \($0.message)") }.get()
     }
 
     package func file(_ name: String) throws(CommandError) -> ActionFolders.File {

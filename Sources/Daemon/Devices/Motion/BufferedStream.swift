@@ -49,11 +49,9 @@ final class BufferedStream: MotionStream {
         rate: Double,
         _ silence: SilentBuffers
     ) -> Result<BufferedStream, BufferObstacle> {
-        do throws(BufferObstacle) {
+        Result { () throws(BufferObstacle) in
             if let obstacle = obstacle(of: sensor) ?? silence.obstacle(of: sensor) { throw obstacle }
-            return .success(try BufferedStream(sensor, conversion, rate: rate, silence))
-        } catch {
-            return .failure(error)
+            return try BufferedStream(sensor, conversion, rate: rate, silence)
         }
     }
 

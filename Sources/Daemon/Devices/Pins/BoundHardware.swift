@@ -151,10 +151,7 @@ package final class BoundHardware: Sendable {
         guard begins else { return }
         let sensor = pins.openSensor(name, binding)
         sensorThread.run(for: name) { [weak self] in
-            var result: Result<JSONValue, CommandError>
-            do throws(CommandError) { result = .success(.shortest(try sensor.read())) } catch {
-                result = .failure(error)
-            }
+            let result = Result { () throws(CommandError) in JSONValue.shortest(try sensor.read()) }
             self?.sensorWasRead(name, declaration, result)
         }
     }

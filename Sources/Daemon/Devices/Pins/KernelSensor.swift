@@ -115,13 +115,11 @@ struct SensorChip {
     }
 
     private func number(_ path: String) throws(FileText.Problem) -> Double {
-        switch FileText.exact(path, maximumBytes: 4096) {
-        case .failure(let problem): throw FileText.Problem(message: "cannot be read: \(problem.message)")
-        case .success(let text):
-            guard let number = Double(text.prefix { !$0.isWhitespace }), number.isFinite else {
-                throw FileText.Problem(message: "gives no number")
-            }
-            return number
+        let read = FileText.exact(path, maximumBytes: 4096)
+        let text = try read.mapError { FileText.Problem(message: "cannot be read: \($0.message)") }.get()
+        guard let number = Double(text.prefix { !$0.isWhitespace }), number.isFinite else {
+            throw FileText.Problem(message: "gives no number")
         }
+        return number
     }
 }

@@ -154,19 +154,17 @@ struct DataWorker {
 
     private mutating func answer(_ call: HandlerCall) -> Result<JSONValue, HandlerCall.Failure> {
         let values = call.data.arrayValue ?? [call.data]
-        do throws(StoreError) {
+        return Result { () throws(StoreError) in
             switch values.first?.stringValue {
-            case "info": return .success(.object(try open().information()))
-            case "backup": return .success(try backUp())
-            case "export": return .success(try page(values.dropFirst().first ?? .null))
-            case "import": return .success(try take(values.dropFirst().first ?? .null, call))
+            case "info": return .object(try open().information())
+            case "backup": return try backUp()
+            case "export": return try page(values.dropFirst().first ?? .null)
+            case "import": return try take(values.dropFirst().first ?? .null, call)
             default:
                 let got = values.first?.gist ?? "nothing"
                 throw StoreError(.invalid, "expected verb, one of info, backup, export, import; got \(got)")
             }
-        } catch {
-            return .failure(HandlerCall.Failure(error.code, error.description))
-        }
+        }.mapError { HandlerCall.Failure($0.code, $0.description) }
     }
 
     /// Copies the file into the folder `backups` beside it, and keeps the newest copies.

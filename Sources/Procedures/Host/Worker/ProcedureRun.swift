@@ -98,19 +98,15 @@ final class ProcedureRun {
     private static let runtime = String(decoding: PackageResources.procedure_js, as: UTF8.self)
 
     private func load(_ file: ProcedureFolders.File, _ context: JSContext) throws(JSError) -> JSValue {
-        switch file.text() {
-        case .failure(let problem):
-            throw JSError(message: "\(file.path) \(problem.message)", in: context)
-        case .success(let text):
-            texts[file.path] = text
-            try context.evaluate(text, sourceURL: file.path)
-            // Not read as a property of the global object, because `const execute` is not one.
-            let execute = try context.evaluate("typeof execute === 'function' ? execute : undefined")
-            guard execute.isObject else {
-                throw JSError(message: "\(file.path) has no function execute", in: context)
-            }
-            return execute
+        let text = try file.text().mapError { JSError(message: "\(file.path) \($0.message)", in: context) }.get()
+        texts[file.path] = text
+        try context.evaluate(text, sourceURL: file.path)
+        // Not read as a property of the global object, because `const execute` is not one.
+        let execute = try context.evaluate("typeof execute === 'function' ? execute : undefined")
+        guard execute.isObject else {
+            throw JSError(message: "\(file.path) has no function execute", in: context)
         }
+        return execute
     }
 
     private func items(_ arguments: String, _ context: JSContext) throws(JSError) -> [Any] {

@@ -97,11 +97,8 @@ package struct ProcedureTest {
     }
 
     private func read(_ path: String) throws(StoreError) -> [Case] {
-        let text: String
-        switch FileText.read(path, maximumBytes: 64 << 20) {
-        case .failure(let problem): throw StoreError(.unavailable, problem.message)
-        case .success(let content): text = content
-        }
+        let read = FileText.read(path, maximumBytes: 64 << 20)
+        let text = try read.mapError { StoreError(.unavailable, $0.message) }.get()
         let json: JSONValue
         do {
             json = try JSONParser.parse(text)
