@@ -34,7 +34,7 @@ final class ScriptedSource: ReportSource {
         write(arrivals[1], "r", 1)
     }
 
-    func open() throws(Unreachable) -> any ReportStream {
+    func open() throws(PlainError) -> any ReportStream {
         openings.withLock { $0 += 1 }
         isOpen.withLock { $0 = true }
         return Stream(self)
@@ -47,7 +47,7 @@ final class ScriptedSource: ReportSource {
 
         deinit { source.isOpen.withLock { $0 = false } }
 
-        func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+        func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(PlainError) -> Report? {
             guard waker.sleep(watching: source.arrivals[0], until: end) else { return nil }
             var byte: UInt8 = 0
             read(source.arrivals[0], &byte, 1)

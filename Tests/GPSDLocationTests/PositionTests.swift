@@ -1,4 +1,5 @@
 import JSON
+import Linux
 import QuickConnect
 import TestRig
 import Testing
@@ -111,7 +112,7 @@ import Testing
         progress.note(.unreadable("HTTP/1.1 400\u{1B}"), at: 0)
         for _ in 0..<2 {
             #expect(progress.sentence("gpsd").hasSuffix(#"does not understand: "HTTP/1.1 400\u001B""#))
-            progress.lost(Unreachable(reason: "it closed the connection"))
+            progress.lost(PlainError("it closed the connection"))
         }
         progress.connected()
         #expect(progress.stage == .frozen && progress.sentence("gpsd").contains("is it stopped?"))

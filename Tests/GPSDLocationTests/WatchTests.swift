@@ -20,7 +20,7 @@ private final class CountingSource: ReportSource {
 
     init(_ source: any ReportSource) { self.source = source }
 
-    func open() throws(Unreachable) -> any ReportStream {
+    func open() throws(PlainError) -> any ReportStream {
         openings.withLock { $0 += 1 }
         return Stream(self, try source.open())
     }
@@ -31,7 +31,7 @@ private final class CountingSource: ReportSource {
 
         init(_ source: CountingSource, _ stream: any ReportStream) { (self.source, self.stream) = (source, stream) }
 
-        func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+        func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(PlainError) -> Report? {
             source.turns.withLock { $0 += 1 }
             return try stream.next(waker, until: end)
         }

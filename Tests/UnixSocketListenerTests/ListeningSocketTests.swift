@@ -21,7 +21,7 @@ struct ListeningSocketTests {
     @Test func `no folder is made for a path that somebody names, and one for the default path`() throws {
         let folder = try TestFolder()
         let path = folder("missing/socket")
-        let failure = #expect(throws: ListeningSocket.Failure.self) { try ListeningSocket.bind(path: path) }
+        let failure = #expect(throws: PlainError.self) { try ListeningSocket.bind(path: path) }
         #expect(failure?.description.contains("there is no folder \(folder("missing"))") == true)
         #expect(!folder.exists("missing"))
         let socket = try ListeningSocket.bind(path: path, makesFolder: true)

@@ -2,11 +2,6 @@ internal import Glibc
 
 /// The socket that clients connect to: made here, or passed by systemd.
 package struct ListeningSocket: Sendable {
-    /// Why there is no socket.
-    package struct Failure: Error, Sendable, CustomStringConvertible {
-        package var description: String
-    }
-
     package let descriptor: CInt
     /// Its path, or its name in systemd.
     package let name: String
@@ -45,11 +40,11 @@ package struct ListeningSocket: Sendable {
         path: String,
         mode: UInt32 = 0o660,
         makesFolder: Bool = false
-    ) throws(Failure) -> ListeningSocket {
+    ) throws(PlainError) -> ListeningSocket {
         if let folder = Folders.parent(of: path) {
             if makesFolder { mkdir(folder, 0o755) }
             guard access(folder, F_OK) == 0 || errno != ENOENT else {
-                throw Failure(description: "cannot listen on \(path): there is no folder \(folder), so make it first")
+                throw PlainError("cannot listen on \(path): there is no folder \(folder), so make it first")
             }
         }
         do throws(SystemCallError) {
@@ -57,16 +52,16 @@ package struct ListeningSocket: Sendable {
             let descriptor = try listen(on: path, mode: mode)
             return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
         } catch {
-            throw Failure(description: "cannot listen on \(path): \(error)")
+            throw PlainError("cannot listen on \(path): \(error)")
         }
     }
 
     /// Gives its file to a group, if it does not already belong to it.
-    package func give(to group: UInt32) throws(Failure) {
+    package func give(to group: UInt32) throws(PlainError) {
         var status = stat()
         if lstat(name, &status) == 0, status.st_gid == group { return }
         guard chown(name, uid_t.max, group) == 0 else {
-            throw Failure(description: "\(name) cannot be given to the group: \(SystemCallError.text(errno))")
+            throw PlainError("\(name) cannot be given to the group: \(SystemCallError.text(errno))")
         }
     }
 

@@ -78,7 +78,7 @@ struct Sockets: Sendable {
         guard case .path(let path) = setting.place else { return nil }
         let socket = try ListeningSocket.bind(path: path, mode: setting.mode)
         if let group = setting.group, let id = accounts.gid(ofGroup: group.value) {
-            do throws(ListeningSocket.Failure) { try socket.give(to: id) } catch {
+            do throws(PlainError) { try socket.give(to: id) } catch {
                 socket.unlink()
                 let remedy = "let systemd make this socket, with SocketGroup=\(group.value)"
                 throw Self.mistake("\(error); \(remedy)", at: group.location)

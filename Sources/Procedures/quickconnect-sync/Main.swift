@@ -51,10 +51,10 @@ struct QuickConnectSync: ParsableCommand {
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
         // Before it becomes another user, who may not read root's file.
         let token: String?
-        do throws(FileText.Problem) {
+        do throws(PlainError) {
             token = try SyncToken.read(environment, file: folders.syncToken)
         } catch {
-            fail(error.message, 2)
+            fail(error.description, 2)
         }
         if token != nil, server.hasPrefix("http:"), !settings.isSyncLocal {
             fail("a token is only sent over https:, and procedures: sync is \(server)", 2)

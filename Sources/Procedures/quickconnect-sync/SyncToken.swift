@@ -9,17 +9,15 @@ enum SyncToken {
     static func read(
         _ environment: [String: String],
         file: String
-    ) throws(FileText.Problem) -> String? {
+    ) throws(PlainError) -> String? {
         let path = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/token" } ?? file
         guard access(path, R_OK) == 0 else { return nil }
-        switch FileText.read(path, maximumBytes: 8192) {
-        case .failure(let problem): throw FileText.Problem(message: "\(path) \(problem.message)")
-        case .success(let text):
-            let token = text.prefix { $0 != "\n" }.filter { !$0.isWhitespace }
-            guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw FileText.Problem(message: "\(path): a token has only letters, digits and signs of ASCII")
-            }
-            return token.isEmpty ? nil : token
+        let read = FileText.read(path, maximumBytes: 8192)
+        let text = try read.mapError { PlainError("\(path) \($0.message)") }.get()
+        let token = text.prefix { $0 != "\n" }.filter { !$0.isWhitespace }
+        guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw PlainError("\(path): a token has only letters, digits and signs of ASCII")
         }
+        return token.isEmpty ? nil : token
     }
 }

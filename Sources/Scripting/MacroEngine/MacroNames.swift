@@ -1,4 +1,5 @@
 internal import JavaScriptCore
+internal import Linux
 
 /// Global variables that JavaScript cannot assign to: the names of macros, if an engine protects them.
 struct MacroNames: Sendable {
@@ -23,16 +24,8 @@ struct MacroNames: Sendable {
         guard let context = value.context else { return }
         // A Swift function, so that the error has the position of the assignment.
         let refuse: JSValue = JSValue(newFunctionIn: context, name: key) { (_: JSValue) throws -> Void in
-            throw Taken(key: key)
+            throw PlainError("'\(key)' is the name of a macro or of something that macros find: choose another name")
         }
         _ = try? define?.call([global, key, value, refuse])
-    }
-
-    /// JavaScript assigned to a protected name.
-    private struct Taken: Error, CustomStringConvertible {
-        let key: String
-        var description: String {
-            "'\(key)' is the name of a macro or of something that macros find: choose another name"
-        }
     }
 }

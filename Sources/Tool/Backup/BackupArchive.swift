@@ -34,39 +34,35 @@ struct BackupArchive {
     }
 
     /// The manifest of the archive. Reads the whole archive first, because its checksum is at the end.
-    func manifest() throws(BackupManifest.Refusal) -> BackupManifest {
+    func manifest() throws(PlainError) -> BackupManifest {
         let list = try read(["--list"])
         let names = list.split(separator: "\n").map(String.init)
         guard names.first == BackupManifest.name else {
-            throw BackupManifest.Refusal("its first file is not \(BackupManifest.name)")
+            throw PlainError("its first file is not \(BackupManifest.name)")
         }
         let manifest = try BackupManifest(reading: read(["--extract", "--to-stdout"], [BackupManifest.name]))
         for name in names.dropFirst() {
             let components = name.split(separator: "/", omittingEmptySubsequences: false)
             guard let part = components.first, manifest.parts.contains(String(part)), !components.contains("..") else {
-                throw BackupManifest.Refusal(
-                    "it holds '\(name.shortened)', which its \(BackupManifest.name) does not name"
-                )
+                throw PlainError("it holds '\(name.shortened)', which its \(BackupManifest.name) does not name")
             }
         }
         return manifest
     }
 
     /// Unpacks all of it into a folder.
-    func extract(into folder: String) throws(BackupManifest.Refusal) {
+    func extract(into folder: String) throws(PlainError) {
         _ = try read(["--extract", "--preserve-permissions", "--directory", folder])
     }
 
-    private func read(_ verb: [String], _ names: [String] = []) throws(BackupManifest.Refusal) -> String {
+    private func read(_ verb: [String], _ names: [String] = []) throws(PlainError) -> String {
         let arguments = verb + ["--gzip", "--force-local", "--file", path] + names
-        guard let outcome = Program.run("tar", arguments) else {
-            throw BackupManifest.Refusal("the program tar cannot be run")
-        }
+        guard let outcome = Program.run("tar", arguments) else { throw PlainError("the program tar cannot be run") }
         guard outcome.status != 0 else { return outcome.output }
         // Runs tar again for its error text, which would otherwise be mixed with the listed names.
         let words = Program.run("tar", arguments, takesErrors: true)?.output.split(separator: "\n") ?? []
         let reason = words.first { $0.hasPrefix("tar") || $0.hasPrefix("gzip:") }
-        throw BackupManifest.Refusal("it cannot be read: \(reason ?? "tar failed")")
+        throw PlainError("it cannot be read: \(reason ?? "tar failed")")
     }
 
     private func tar(_ arguments: [String]) throws {
@@ -103,17 +99,17 @@ struct BackupManifest {
     }
 
     /// - Throws: why a backup with this manifest cannot be restored here.
-    init(reading text: String) throws(Refusal) {
+    init(reading text: String) throws(PlainError) {
         guard let object = (try? JSONParser.parse(text))?.objectValue, let format = object["format"]?.integerValue,
             let version = object["version"]?.stringValue, let parts = object["parts"]?.arrayValue
-        else { throw Refusal("its \(Self.name) is not that of a backup") }
+        else { throw PlainError("its \(Self.name) is not that of a backup") }
         let names = parts.compactMap(\.stringValue)
-        guard names.count == parts.count else { throw Refusal("its \(Self.name) names parts that are not strings") }
+        guard names.count == parts.count else { throw PlainError("its \(Self.name) names parts that are not strings") }
         guard let numbers = Self.numbers(version), let own = Self.numbers(ProjectVersion.text) else {
-            throw Refusal("its \(Self.name) has the version '\(version.shortened)', which is not a version")
+            throw PlainError("its \(Self.name) has the version '\(version.shortened)', which is not a version")
         }
         guard format <= Self.format, !own.lexicographicallyPrecedes(numbers) else {
-            throw Refusal(
+            throw PlainError(
                 "it was made by version \(version.shortened), and this is \(ProjectVersion.text): upgrade, then restore it"
             )
         }
@@ -132,12 +128,5 @@ struct BackupManifest {
         let parts = version.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { Int($0) }
         return parts.count == 3 && numbers.count == 3 && numbers.allSatisfy { $0 >= 0 } ? numbers : nil
-    }
-
-    /// Why a file is not a backup that can be restored.
-    struct Refusal: Error {
-        var reason: String
-
-        init(_ reason: String) { self.reason = reason }
     }
 }

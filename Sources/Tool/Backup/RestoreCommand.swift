@@ -86,8 +86,8 @@ struct RestoreCommand: ParsableCommand {
             guard !check else { return say("\(file), of version \(manifest.version), can be restored: \(list)") }
             try replace(restoration, lock)
             say("Restored: \(list)")
-        } catch let refusal as BackupManifest.Refusal {
-            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(refusal.reason)")
+        } catch let problem as PlainError {
+            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(problem)")
         }
     }
 
@@ -102,7 +102,7 @@ struct RestoreCommand: ParsableCommand {
             services.start()
         }
         guard !connection.isAnswered else {
-            throw BackupManifest.Refusal("a daemon still answers, which would write over it; stop it first")
+            throw PlainError("a daemon still answers, which would write over it; stop it first")
         }
         try restoration.replace()
     }
@@ -131,23 +131,21 @@ struct Services {
 
 /// Replaces the device's files by the parts of a backup: all of them, or none.
 struct Restoration {
-    typealias Refusal = BackupManifest.Refusal
-
     /// Those that the backup may hold, and whether it does.
     private let parts: [(part: BackupPart, isInBackup: Bool)]
     private let journal: RestoreJournal
 
-    init(_ places: BackupPlaces, _ manifest: BackupManifest) throws(Refusal) {
+    init(_ places: BackupPlaces, _ manifest: BackupManifest) throws(PlainError) {
         let known = places.parts
         if let name = manifest.parts.first(where: { name in !known.contains { $0.name == name } }) {
-            throw Refusal("it holds '\(name.shortened)', which this version does not know")
+            throw PlainError("it holds '\(name.shortened)', which this version does not know")
         }
         parts = known.map { ($0, manifest.parts.contains($0.name)) }
         journal = RestoreJournal(state: places.state, parts: parts.map { RestoreJournal.Part(path: $0.part.path) })
         // One that was cut off before it changed anything has left it.
         removeStaging()
         guard mkdir(staging, 0o700) == 0 else {
-            throw Refusal("it cannot be unpacked in \(staging): \(SystemCallError.text(errno))")
+            throw PlainError("it cannot be unpacked in \(staging): \(SystemCallError.text(errno))")
         }
     }
 
@@ -156,9 +154,9 @@ struct Restoration {
     func removeStaging() { RestoreJournal.remove(staging) }
 
     /// Checks that the daemon would start with these settings, and that the data are a database.
-    func check() throws(Refusal) {
+    func check() throws(PlainError) {
         for (part, isInBackup) in parts where isInBackup && !FileText.exists("\(staging)/\(part.name)") {
-            throw Refusal("its part '\(part.name)' is missing")
+            throw PlainError("its part '\(part.name)' is missing")
         }
         try checkData()
         guard FileText.exists("\(staging)/configuration") else { return }
@@ -166,21 +164,21 @@ struct Restoration {
         environment["CONFIGURATION_DIRECTORY"] = "\(staging)/configuration"
         let daemon = Program.installed("quickconnectd")
         guard let outcome = Program.run(daemon, ["--check"], environment: environment, takesErrors: true) else {
-            throw Refusal("quickconnectd cannot be run, which checks the settings")
+            throw PlainError("quickconnectd cannot be run, which checks the settings")
         }
         guard outcome.status == 0 else {
-            throw Refusal("the daemon would not start with its settings:\n\(outcome.output)")
+            throw PlainError("the daemon would not start with its settings:\n\(outcome.output)")
         }
     }
 
-    private func checkData() throws(Refusal) {
+    private func checkData() throws(PlainError) {
         let file = "\(staging)/data"
         guard FileText.exists(file) else { return }
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         defer { close(descriptor) }
         var start = [UInt8](repeating: 0, count: 16)
         guard read(descriptor, &start, start.count) == start.count, start == Array("SQLite format 3\0".utf8) else {
-            throw Refusal("its data is not an SQLite database")
+            throw PlainError("its data is not an SQLite database")
         }
     }
 
@@ -189,9 +187,9 @@ struct Restoration {
     func replace() throws {
         // Leftovers of an earlier restore must not be taken for parts of this one.
         for leftover in journal.parts.flatMap({ [$0.new, $0.old] }) where !RestoreJournal.remove(leftover) {
-            throw Refusal("\(leftover), of an earlier restore, cannot be removed")
+            throw PlainError("\(leftover), of an earlier restore, cannot be removed")
         }
-        do throws(Refusal) {
+        do throws(PlainError) {
             for (part, isInBackup) in parts where isInBackup { try copy(part) }
         } catch {
             for part in journal.parts { RestoreJournal.remove(part.new) }
@@ -200,9 +198,9 @@ struct Restoration {
         do throws(SystemCallError) {
             try journal.begin()
         } catch {
-            throw Refusal("\(journal.path) cannot be written: \(error)")
+            throw PlainError("\(journal.path) cannot be written: \(error)")
         }
-        do throws(Refusal) {
+        do throws(PlainError) {
             for (part, (_, isInBackup)) in zip(journal.parts, parts) { try swap(part, isInBackup) }
         } catch {
             try journal.undo()
@@ -213,24 +211,24 @@ struct Restoration {
     }
 
     /// Copies a part next to its destination, which may be on another file system.
-    private func copy(_ part: BackupPart) throws(Refusal) {
+    private func copy(_ part: BackupPart) throws(PlainError) {
         do throws(SystemCallError) {
             if let folder = Folders.parent(of: part.path) { try Folders.make(folder) }
         } catch {
-            throw Refusal("the folder of \(part.path) cannot be made: \(error)")
+            throw PlainError("the folder of \(part.path) cannot be made: \(error)")
         }
         let arguments = ["--archive", "--no-target-directory", "\(staging)/\(part.name)", "\(part.path).restored"]
         guard let outcome = Program.run("cp", arguments, takesErrors: true), outcome.status == 0 else {
-            throw Refusal("\(part.path).restored cannot be written")
+            throw PlainError("\(part.path).restored cannot be written")
         }
     }
 
-    private func swap(_ part: RestoreJournal.Part, _ isInBackup: Bool) throws(Refusal) {
+    private func swap(_ part: RestoreJournal.Part, _ isInBackup: Bool) throws(PlainError) {
         if rename(part.path, part.old) != 0, errno != ENOENT {
-            throw Refusal("\(part.path) cannot be replaced: \(SystemCallError.text(errno))")
+            throw PlainError("\(part.path) cannot be replaced: \(SystemCallError.text(errno))")
         }
         if isInBackup, rename(part.new, part.path) != 0 {
-            throw Refusal("\(part.path) cannot be put in place: \(SystemCallError.text(errno))")
+            throw PlainError("\(part.path) cannot be put in place: \(SystemCallError.text(errno))")
         }
     }
 }

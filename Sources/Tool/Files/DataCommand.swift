@@ -206,36 +206,29 @@ struct DataCopy {
     /// Its name below the folder: `backups/NAME.db`.
     private let name: String
 
-    /// Why a file is not read.
-    struct Refusal: Error {
-        var reason: String
-    }
-
     /// Copies it to a private file, or ends the program.
     /// - Parameters:
     ///   - data: the path of the service's data.
     ///   - isOwn: whether no link in the target's place is followed.
     static func copy(_ path: String, ofFileAt data: String, to target: String, isOwn: Bool = true) throws(ExitError) {
-        do throws(Refusal) { try DataCopy(path, ofFileAt: data).copy(to: target, isOwn: isOwn) } catch {
-            throw ExitError(message: "the copy of the data is not used: \(error.reason)")
+        do throws(PlainError) { try DataCopy(path, ofFileAt: data).copy(to: target, isOwn: isOwn) } catch {
+            throw ExitError(message: "the copy of the data is not used: \(error)")
         }
     }
 
-    private init(_ path: String, ofFileAt data: String) throws(Refusal) {
+    private init(_ path: String, ofFileAt data: String) throws(PlainError) {
         let folder = Folders.parent(of: data) ?? "/"
         let parts = path.dropFirst(folder.count + 1).split(separator: "/", omittingEmptySubsequences: false)
         guard path.hasPrefix("\(folder)/"), parts.count == 2, parts[0] == "backups", !parts[1].hasPrefix("."),
             parts[1].hasSuffix(".db"), !path.utf8.contains(0)
-        else {
-            throw Refusal(reason: "'\(path.shortened)' is not a file in \(folder)/backups")
-        }
+        else { throw PlainError("'\(path.shortened)' is not a file in \(folder)/backups") }
         (self.path, self.folder) = (path, folder)
         name = parts.joined(separator: "/")
     }
 
     /// Copies it, to a private file. Nothing that is a link, another user's, or in a folder that others can write to is
     /// read.
-    private func copy(to target: String, isOwn: Bool) throws(Refusal) {
+    private func copy(to target: String, isOwn: Bool) throws(PlainError) {
         // Itself it may be a link: the owner's, to another disk.
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw failure(folder, errno) }
@@ -250,32 +243,32 @@ struct DataCopy {
         defer { close(file) }
         try check(file, path, kind: S_IFREG, owner: owner)
         do throws(SystemCallError) { try FileCopy.make(ofOpen: file, at: target, isOwn: isOwn) } catch {
-            throw Refusal(reason: "\(path) → \(target): \(error)")
+            throw PlainError("\(path) → \(target): \(error)")
         }
     }
 
-    private func failure(_ path: String, _ code: Int32) -> Refusal {
+    private func failure(_ path: String, _ code: Int32) -> PlainError {
         let text = [ELOOP, ENOTDIR].contains(code) ? "is a link" : SystemCallError.text(code)
-        return Refusal(reason: "\(path): \(text)")
+        return PlainError("\(path): \(text)")
     }
 
-    private func status(of descriptor: Int32, _ path: String, kind: mode_t) throws(Refusal) -> stat {
+    private func status(of descriptor: Int32, _ path: String, kind: mode_t) throws(PlainError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(path, errno) }
         guard status.st_mode & S_IFMT == kind else {
-            throw Refusal(reason: "\(path) is not a \(kind == S_IFREG ? "regular file" : "folder")")
+            throw PlainError("\(path) is not a \(kind == S_IFREG ? "regular file" : "folder")")
         }
-        guard status.st_mode & 0o022 == 0 else { throw Refusal(reason: "\(path) can be changed by others") }
+        guard status.st_mode & 0o022 == 0 else { throw PlainError("\(path) can be changed by others") }
         return status
     }
 
-    private func check(_ descriptor: Int32, _ path: String, kind: mode_t, owner: uid_t) throws(Refusal) {
+    private func check(_ descriptor: Int32, _ path: String, kind: mode_t, owner: uid_t) throws(PlainError) {
         let status = try status(of: descriptor, path, kind: kind)
         guard status.st_uid == owner else {
-            throw Refusal(reason: "\(path) belongs to user \(status.st_uid), and the service's folder to user \(owner)")
+            throw PlainError("\(path) belongs to user \(status.st_uid), and the service's folder to user \(owner)")
         }
         guard kind != S_IFREG || status.st_nlink == 1 else {
-            throw Refusal(reason: "\(path) has \(status.st_nlink) names, and may be a file of elsewhere")
+            throw PlainError("\(path) has \(status.st_nlink) names, and may be a file of elsewhere")
         }
     }
 }

@@ -60,7 +60,7 @@ struct QuickConnectWeb: ParsableCommand {
         // Each page takes two descriptors.
         DescriptorLimit.raise()
         let gateway = WebGateway(setup.options, log: log)
-        do throws(WebGateway.Failure) {
+        do throws(PlainError) {
             let address = try gateway.start()
             log.write("listening on \(address)", .info)
             if let lack = setup.lack { log.write(lack, .warning) }

@@ -45,11 +45,7 @@ package struct ActionState: Sendable {
     private static func rules(in path: String) -> Result<AllowedActions, FileText.Problem> {
         if let problem = FileTrust.problem(of: path) { return .failure(FileText.Problem(message: problem)) }
         return FileText.read(path, maximumBytes: maximumBytes).flatMap { text in
-            do throws(AllowedActions.Unreadable) {
-                return .success(try AllowedActions(text))
-            } catch {
-                return .failure(FileText.Problem(message: error.description))
-            }
+            Result { () throws(FileText.Problem) in try AllowedActions(text) }
         }
     }
 
@@ -58,11 +54,10 @@ package struct ActionState: Sendable {
         try locked { () throws(CommandError) in
             var rules = AllowedActions()
             if FileText.exists(ownRules) {
-                switch Self.rules(in: ownRules) {
-                case .success(let read): rules = read
                 // A file that somebody wrote by hand is not overwritten.
-                case .failure(let problem): throw CommandError(.unavailable, "\(ownRules) \(problem.message)")
-                }
+                rules = try Self.rules(in: ownRules).mapError { problem in
+                    CommandError(.unavailable, "\(ownRules) \(problem.message)")
+                }.get()
             }
             let before = rules
             let result = change(&rules)

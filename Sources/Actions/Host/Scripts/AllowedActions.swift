@@ -1,4 +1,5 @@
 internal import JSON
+package import Linux
 
 /// Which actions may run where, as stored in a file: `{"allowed": [{"action": "page-title", "site":
 /// "https://example.org"}]}`.
@@ -18,24 +19,19 @@ package struct AllowedActions: Sendable, Equatable {
 
     package init() {}
 
-    /// Why a text is not such a file, in words.
-    package struct Unreadable: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Parses such a file. One invalid rule makes the whole file invalid, because an owner wrote it for a reason.
-    package init(_ text: String) throws(Unreadable) {
+    package init(_ text: String) throws(FileText.Problem) {
         guard let value = try? JSONParser.parse(text, maximumDepth: 8) else {
-            throw Unreadable(description: "is not JSON")
+            throw FileText.Problem(message: "is not JSON")
         }
         guard let items = value.objectValue?["allowed"]?.arrayValue else {
-            throw Unreadable(description: "has no list 'allowed'")
+            throw FileText.Problem(message: "has no list 'allowed'")
         }
         for item in items {
             let members = item.objectValue ?? [:]
             guard let action = members["action"]?.stringValue, ActionName.problem(of: action) == nil,
                 let site = members["site"]?.stringValue.flatMap(Site.init)
-            else { throw Unreadable(description: "has an invalid rule: \(item.text.prefix(200))") }
+            else { throw FileText.Problem(message: "has an invalid rule: \(item.text.prefix(200))") }
             add(Rule(action: action, site: site))
         }
     }

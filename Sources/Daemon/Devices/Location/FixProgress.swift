@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import QuickConnect
 
 /// How far a watch has got on its way to a fix, according to its reports. A value without clock or connection.
@@ -25,10 +26,10 @@ struct FixProgress: Sendable {
     /// The latest line that could not be read; nil if a fix came later.
     private var unreadable: String?
 
-    mutating func lost(_ failure: Unreachable) {
+    mutating func lost(_ failure: PlainError) {
         let unreadable = unreadable
         self = FixProgress()
-        detail = failure.reason
+        detail = failure.description
         self.unreadable = unreadable
     }
 

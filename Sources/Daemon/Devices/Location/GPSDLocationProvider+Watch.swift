@@ -25,7 +25,7 @@ extension GPSDLocationProvider {
             switch connect(waker) {
             case nil: return
             case .stream(let stream)?:
-                do throws(Unreachable) { try listen(to: stream, waker, &pause) } catch {
+                do throws(PlainError) { try listen(to: stream, waker, &pause) } catch {
                     lost(error, hasConnected: true, isFirst: !pause.hasFailed)
                     pause.wait(waker) { isWanted }
                 }
@@ -47,7 +47,7 @@ extension GPSDLocationProvider {
         let job = WatchedThread.Job(
             step: "connecting to \(source.description)",
             work: {
-                do throws(Unreachable) { connecting.settle(.stream(try source.open())) } catch {
+                do throws(PlainError) { connecting.settle(.stream(try source.open())) } catch {
                     connecting.settle(.unreachable(error))
                 }
             },
@@ -61,7 +61,7 @@ extension GPSDLocationProvider {
         return nil
     }
 
-    private func listen(to stream: any ReportStream, _ waker: Waker, _ pause: inout Backoff) throws(Unreachable) {
+    private func listen(to stream: any ReportStream, _ waker: Waker, _ pause: inout Backoff) throws(PlainError) {
         shared.withLock { state in
             state.progress.connected()
             state.receivers = ReceiverChoice()
@@ -111,13 +111,13 @@ extension GPSDLocationProvider {
     }
 
     /// Callers that were connected when gpsd went away wait for it to return; the others are told that it is not there.
-    private func lost(_ failure: Unreachable, hasConnected: Bool, isFirst: Bool) {
+    private func lost(_ failure: PlainError, hasConnected: Bool, isFirst: Bool) {
         let (hopeless, progress) = shared.withLock { state in
             state.progress.lost(failure)
             if hasConnected { for waiter in state.waiters { waiter.hasLost = true } }
             return (state.waiters.filter { !$0.hasLost }, state.progress)
         }
-        if isFirst { logger.warning("\(source.description): \(failure.reason)") }
+        if isFirst { logger.warning("\(source.description): \(failure)") }
         for waiter in hopeless { waiter.promise.fail(progress.error(.unavailable, source.description)) }
     }
 }
@@ -141,7 +141,7 @@ extension GPSDLocationProvider.State {
 final class Connecting: Sendable {
     enum Outcome: Sendable {
         case stream(any ReportStream)
-        case unreachable(Unreachable)
+        case unreachable(PlainError)
         /// It takes too long, or an earlier attempt still does.
         case givenUp(CommandError)
     }

@@ -41,7 +41,7 @@ private struct LocationLook {
     func finding(on thread: WatchedThread) -> Finding {
         var progress = FixProgress()
         var position: Position?
-        do throws(Unreachable) {
+        do throws(PlainError) {
             let stream = try source.open()
             progress.connected()
             position = try listen(to: stream, on: thread, &progress)
@@ -62,7 +62,7 @@ private struct LocationLook {
         to stream: any ReportStream,
         on thread: WatchedThread,
         _ progress: inout FixProgress
-    ) throws(Unreachable) -> Position? {
+    ) throws(PlainError) -> Position? {
         let waker = try Waker.forWatch()
         var receivers = ReceiverChoice()
         var flat: Position?

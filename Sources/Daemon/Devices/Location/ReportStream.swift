@@ -12,25 +12,20 @@ protocol ReportSource: Sendable {
     var description: String { get }
 
     /// Starts a watch. Blocks, perhaps for long: only on a watched thread.
-    func open() throws(Unreachable) -> any ReportStream
+    func open() throws(PlainError) -> any ReportStream
 }
 
 /// A running watch. It ends with the last reference. Used by one thread at a time.
 protocol ReportStream: AnyObject, Sendable {
     /// Sleeps until the next report. Does not block otherwise.
     /// - Returns: nil if the waker was used or the time came.
-    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report?
-}
-
-/// Why there is no watch.
-struct Unreachable: Error, Sendable {
-    let reason: String
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(PlainError) -> Report?
 }
 
 extension Waker {
     /// A waker for the thread of a watch.
-    static func forWatch() throws(Unreachable) -> Waker {
-        do throws(Interruption) { return try Waker() } catch { throw Unreachable(reason: error.description) }
+    static func forWatch() throws(PlainError) -> Waker {
+        do throws(Interruption) { return try Waker() } catch { throw PlainError(error.description) }
     }
 }
 
@@ -41,7 +36,7 @@ struct GPSDSource: ReportSource {
     let name = "gpsd"
     var description: String { "gpsd on \(host):\(port)" }
 
-    func open() throws(Unreachable) -> any ReportStream { try GPSDStream(host: host, port: port) }
+    func open() throws(PlainError) -> any ReportStream { try GPSDStream(host: host, port: port) }
 }
 
 /// A connection to gpsd. libgps opens it; its lines are read here, since `gps_read` never returns from some of them.
@@ -54,31 +49,27 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
     /// What has been received and not been asked for yet, the latest first.
     private var reports: [Report] = []
 
-    init(host: String, port: String) throws(Unreachable) {
+    init(host: String, port: String) throws(PlainError) {
         let unpacker = try LineUnpacker()
         let code = qc_gps_open(host, port, unpacker.data)
-        guard code == 0 else {
-            throw Unreachable(reason: "gps_open: \(String(cString: gps_errstr(code))) (\(code))")
-        }
+        guard code == 0 else { throw PlainError("gps_open: \(String(cString: gps_errstr(code))) (\(code))") }
         self.unpacker = unpacker
-        guard qc_gps_watch(unpacker.data) == 0 else {
-            throw Unreachable(reason: "gps_stream: it closed the connection")
-        }
+        guard qc_gps_watch(unpacker.data) == 0 else { throw PlainError("gps_stream: it closed the connection") }
     }
 
     deinit { qc_gps_close(unpacker.data) }
 
-    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(PlainError) -> Report? {
         if let report = reports.popLast() { return report }
         guard waker.sleep(watching: qc_gps_descriptor(unpacker.data), until: end) else { return nil }
         try receive()
         return reports.popLast()
     }
 
-    private func receive() throws(Unreachable) {
+    private func receive() throws(PlainError) {
         let count = recv(qc_gps_descriptor(unpacker.data), &buffer, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) else {
-            throw Unreachable(reason: "recv: it closed the connection")
+            throw PlainError("recv: it closed the connection")
         }
         buffer.withUnsafeBufferPointer { bytes in
             splitter.split(UnsafeBufferPointer(rebasing: bytes.prefix(max(0, count)))) { line in
@@ -98,8 +89,8 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
 final class LineUnpacker {
     let data: UnsafeMutablePointer<gps_data_t>
 
-    init() throws(Unreachable) {
-        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
+    init() throws(PlainError) {
+        guard let data = qc_gps_new() else { throw PlainError("no memory") }
         self.data = data
     }
 

@@ -17,7 +17,7 @@ struct SimulatedReports: ReportSource {
         }
     }
 
-    func open() throws(Unreachable) -> any ReportStream { try SimulatedStream(input) }
+    func open() throws(PlainError) -> any ReportStream { try SimulatedStream(input) }
 
     fileprivate static let maxBytes = 64 << 20
 
@@ -58,14 +58,14 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
     private var greetings: [Report] = [.devices(1), .service]
     private var latest = Int.min
 
-    init(_ input: SimulatedInput) throws(Unreachable) {
+    init(_ input: SimulatedInput) throws(PlainError) {
         let (source, changes) = input.current
         lines = try Self.lines(of: source)
         unpacker = try LineUnpacker()
         (self.input, self.changes) = (input, changes)
     }
 
-    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(PlainError) -> Report? {
         if let greeting = greetings.popLast() { return greeting }
         try noticeChange()
         var now = WallClock.now
@@ -81,7 +81,7 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
     }
 
     /// What a person moves is told at once.
-    private func noticeChange() throws(Unreachable) {
+    private func noticeChange() throws(PlainError) {
         let (source, count) = input.current
         guard count != changes else { return }
         (changes, latest) = (count, Int.min)
@@ -95,17 +95,14 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
         return unpacker.report(line, receiver: "simulated", at: now)
     }
 
-    private static func lines(of source: SimulatedInput.Source) throws(Unreachable) -> [String] {
+    private static func lines(of source: SimulatedInput.Source) throws(PlainError) -> [String] {
         switch source {
         case .held(let numbers): return [line(numbers)]
         case .track(let path, _):
-            let text: String
-            switch FileText.read(path, maximumBytes: SimulatedReports.maxBytes) {
-            case .success(let read): text = read
-            case .failure(let problem): throw Unreachable(reason: "\(path) \(problem.message)")
-            }
+            let read = FileText.read(path, maximumBytes: SimulatedReports.maxBytes)
+            let text = try read.mapError { PlainError("\(path) \($0.message)") }.get()
             let lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
-            guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
+            guard !lines.isEmpty else { throw PlainError("there is no track in it") }
             return lines
         }
     }

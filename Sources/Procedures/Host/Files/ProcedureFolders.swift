@@ -67,15 +67,10 @@ package struct ProcedureFolders: Sendable {
         return HandlerCall.Failure(.notFound, "there is no procedure '\(name.prefix(100))'\(question)", field: "/1")
     }
 
-    /// Why a file cannot be loaded.
-    struct Unreadable: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// A file in the folder `lib` of one of the folders. Nothing leads out of it, neither `..` nor a symbolic link.
-    func library(_ name: String) throws(Unreadable) -> (path: String, text: String) {
+    func library(_ name: String) throws(PlainError) -> (path: String, text: String) {
         guard name.hasPrefix("lib/"), name.utf8.count < 200, !name.utf8.contains(0) else {
-            throw Unreadable(description: "load takes the name of a file below lib/, such as 'lib/dates.js'")
+            throw PlainError("load takes the name of a file below lib/, such as 'lib/dates.js'")
         }
         for place in Place.allCases {
             let folder = "\(path(of: place))/lib"
@@ -84,13 +79,11 @@ package struct ProcedureFolders: Sendable {
             defer { close(root) }
             let file = qc_open_beneath(root, String(name.dropFirst(4)), O_RDONLY | O_NONBLOCK, 0)
             if file == -ENOENT { continue }
-            guard file >= 0 else { throw Unreadable(description: "\(name): \(SystemCallError.text(-file))") }
-            switch FileText.read(descriptor: file, maximumBytes: ProcedureSettings.fileBytes) {
-            case .success(let text): return ("\(path(of: place))/\(name)", text)
-            case .failure(let problem): throw Unreadable(description: "\(name) \(problem.message)")
-            }
+            guard file >= 0 else { throw PlainError("\(name): \(SystemCallError.text(-file))") }
+            let read = FileText.read(descriptor: file, maximumBytes: ProcedureSettings.fileBytes)
+            return ("\(path(of: place))/\(name)", try read.mapError { PlainError("\(name) \($0.message)") }.get())
         }
-        throw Unreadable(description: "there is no file \(name) beside the procedures")
+        throw PlainError("there is no file \(name) beside the procedures")
     }
 }
 

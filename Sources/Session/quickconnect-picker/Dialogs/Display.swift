@@ -3,10 +3,6 @@ import Linux
 
 /// The display of a graphical session, and where its server listens.
 struct Display: Sendable {
-    struct Missing: Error, CustomStringConvertible {
-        let description: String
-    }
-
     let name: String
     var isX11: Bool { name.contains(":") }
     /// Where its server may listen; empty for one on another machine.
@@ -16,12 +12,12 @@ struct Display: Sendable {
     private static let timeout = Duration.seconds(2)
 
     /// - Parameter name: `:0` of X11, or `wayland-0`; nil takes what the environment names.
-    init(named name: String?, environment: [String: String]) throws(Missing) {
+    init(named name: String?, environment: [String: String]) throws(PlainError) {
         let wayland = environment["WAYLAND_DISPLAY"].flatMap { $0.isEmpty ? nil : $0 }
         let x11 = environment["DISPLAY"].flatMap { $0.isEmpty ? nil : $0 }
         guard let found = name ?? wayland ?? x11 else {
-            throw Missing(
-                description: "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set; run it in a graphical "
+            throw PlainError(
+                "there is no display: neither WAYLAND_DISPLAY nor DISPLAY is set; run it in a graphical "
                     + "session, or with --display, or with --simulate"
             )
         }
@@ -34,7 +30,7 @@ struct Display: Sendable {
             sockets = [found.hasPrefix("/") ? found : "\(folder)/\(found)"]
             variables = ["WAYLAND_DISPLAY": found, "GDK_BACKEND": "wayland,x11"]
         }
-        if let failure = failure() { throw Missing(description: failure) }
+        if let failure = failure() { throw PlainError(failure) }
     }
 
     /// `:1.0` listens on a path and on an abstract name; `host:1` on another machine.

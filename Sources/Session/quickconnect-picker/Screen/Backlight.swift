@@ -10,12 +10,12 @@ struct Backlight: ScreenWay {
     let folder: String
     let programs: ScreenProgram
 
-    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
+    func read(_ part: ScreenPart) async throws(PlainError) -> Double {
         let device = try device()
         return 100 * Double(try level("brightness", of: device)) / Double(try most(of: device))
     }
 
-    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
+    func set(_ part: ScreenPart, _ value: Double) async throws(PlainError) {
         let device = try device()
         // 0 switches some panels off, and nobody finds the way back.
         let level = max(1, Int((value / 100 * Double(try most(of: device))).rounded()))
@@ -38,12 +38,12 @@ struct Backlight: ScreenWay {
     }
 
     /// Firmware knows the panel best, then the platform; a raw one is what a graphics driver offers.
-    private func device() throws(ScreenFailure) -> String {
+    private func device() throws(PlainError) -> String {
         let devices = FileText.names(in: folder) ?? []
         for type in ["firmware", "platform", "raw"] {
             if let device = devices.first(where: { text("type", of: $0) == type }) { return device }
         }
-        throw ScreenFailure("\(folder) has no device")
+        throw PlainError("\(folder) has no device")
     }
 
     private func text(_ file: String, of device: String) -> String? {
@@ -51,16 +51,16 @@ struct Backlight: ScreenWay {
             .split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 
-    private func level(_ file: String, of device: String) throws(ScreenFailure) -> UInt32 {
+    private func level(_ file: String, of device: String) throws(PlainError) -> UInt32 {
         guard let level = text(file, of: device).flatMap({ UInt32($0) }) else {
-            throw ScreenFailure("\(folder)/\(device)/\(file) has no level")
+            throw PlainError("\(folder)/\(device)/\(file) has no level")
         }
         return level
     }
 
-    private func most(of device: String) throws(ScreenFailure) -> UInt32 {
+    private func most(of device: String) throws(PlainError) -> UInt32 {
         let most = try level("max_brightness", of: device)
-        guard most > 0 else { throw ScreenFailure("\(device) knows no brightness") }
+        guard most > 0 else { throw PlainError("\(device) knows no brightness") }
         return most
     }
 

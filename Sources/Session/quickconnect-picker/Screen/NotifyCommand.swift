@@ -1,4 +1,5 @@
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -17,7 +18,7 @@ struct NotifyCommand: SessionCommand {
         else { throw HandlerCall.Failure.expected("text, without NUL", at: "/0", got: call.parameters.first) }
         // Only the text below a title may have markup, and escapes of C.
         let words = title.map { [$0, text.withoutMarkup.replacing("\\", with: "\\\\")] } ?? [text]
-        do throws(ScreenFailure) {
+        do throws(PlainError) {
             _ = try await programs?.run(
                 "notify-send",
                 ["--app-name=QuickConnect", "--"] + words,

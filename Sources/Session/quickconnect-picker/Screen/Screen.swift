@@ -1,4 +1,5 @@
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -10,15 +11,8 @@ protocol ScreenWay: Sendable {
     var parts: Set<ScreenPart> { get }
 
     /// How a part is now.
-    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double
-    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure)
-}
-
-/// Why a way cannot be taken.
-struct ScreenFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
+    func read(_ part: ScreenPart) async throws(PlainError) -> Double
+    func set(_ part: ScreenPart, _ value: Double) async throws(PlainError)
 }
 
 /// The screen of this session. Each change goes the first way that does it, which is seen by reading it back.
@@ -32,7 +26,7 @@ struct Screen: Sendable {
         var (state, reasons): (ScreenState, [String]) = ([:], [])
         for part in ScreenPart.allCases {
             for way in ways where way.parts.contains(part) && state[part] == nil {
-                do throws(ScreenFailure) {
+                do throws(PlainError) {
                     state[part] = try await known(part, by: way)
                 } catch {
                     reasons.append("\(way.name): \(error)")
@@ -49,7 +43,7 @@ struct Screen: Sendable {
         for part in ScreenPart.allCases {
             for way in ways where way.parts.contains(part) {
                 var members: JSONObject = ["part": .string(part.rawValue), "way": .string(way.name)]
-                do throws(ScreenFailure) { _ = try await known(part, by: way) } catch {
+                do throws(PlainError) { _ = try await known(part, by: way) } catch {
                     members["problem"] = .string("\(error)")
                 }
                 all.append(.object(members))
@@ -71,7 +65,7 @@ struct Screen: Sendable {
     private func make(_ part: ScreenPart, _ value: Double) async throws(HandlerCall.Failure) {
         var reasons: [String] = []
         for way in ways where way.parts.contains(part) {
-            do throws(ScreenFailure) {
+            do throws(PlainError) {
                 // What cannot be read could not be proven.
                 _ = try await known(part, by: way)
                 try await way.set(part, value)
@@ -85,9 +79,9 @@ struct Screen: Sendable {
         throw Self.unavailable("the screen cannot be \(part.verb(value))", reasons)
     }
 
-    private func known(_ part: ScreenPart, by way: any ScreenWay) async throws(ScreenFailure) -> Double {
+    private func known(_ part: ScreenPart, by way: any ScreenWay) async throws(PlainError) -> Double {
         let value = try await way.read(part)
-        guard part.allows(value) else { throw ScreenFailure("it says that \(part) is \(value)") }
+        guard part.allows(value) else { throw PlainError("it says that \(part) is \(value)") }
         return value
     }
 

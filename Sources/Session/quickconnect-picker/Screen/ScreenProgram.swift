@@ -9,20 +9,20 @@ struct ScreenProgram: Sendable {
 
     /// What a program prints, if it ends with status 0.
     /// - Parameter package: which has it.
-    func run(_ program: String, _ arguments: [String], package: String) async throws(ScreenFailure) -> String {
+    func run(_ program: String, _ arguments: [String], package: String) async throws(PlainError) -> String {
         guard Program.isInPath(program, environment) else {
-            throw ScreenFailure("\(program) is not installed (apt install \(package))")
+            throw PlainError("\(program) is not installed (apt install \(package))")
         }
         let ending: RunningProgram.Ending
         do {
             ending = try await DialogProcess.run(program, arguments, environment, within: Self.limit)
         } catch {
-            throw ScreenFailure("\(program): \(error)")
+            throw PlainError("\(program): \(error)")
         }
         guard ending.status == 0 else {
             let words = ending.errors.isEmpty ? ending.output : ending.errors
             let reason = words.split(separator: "\n").first.map { ": \($0)" } ?? ""
-            throw ScreenFailure("\(program) ended with status \(ending.status)\(reason)")
+            throw PlainError("\(program) ended with status \(ending.status)\(reason)")
         }
         return ending.output
     }

@@ -98,10 +98,10 @@ private struct Picture {
 
     private static let maxBytes = 64 << 20
 
-    init(_ bytes: [UInt8]) throws(ScreenFailure) {
+    init(_ bytes: [UInt8]) throws(PlainError) {
         // A signature, and the chunk that begins with the size.
         guard bytes.count > 24, bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) else {
-            throw ScreenFailure("it is no picture")
+            throw PlainError("it is no picture")
         }
         func number(_ part: Range<Int>) -> Int { bytes[part].reduce(0) { $0 << 8 | Int($1) } }
         (self.bytes, width, height) = (bytes, number(16..<20), number(20..<24))
@@ -112,7 +112,7 @@ private struct Picture {
         defer { close(descriptor) }
         guard let bytes = Descriptor.read(0..<Self.maxBytes + 1, of: descriptor) else { throw SystemCallError("read") }
         guard bytes.count <= Self.maxBytes else {
-            throw ScreenFailure("it has more than \(Self.maxBytes >> 20) MiB; a 'width' makes it smaller")
+            throw PlainError("it has more than \(Self.maxBytes >> 20) MiB; a 'width' makes it smaller")
         }
         try self.init(bytes)
     }

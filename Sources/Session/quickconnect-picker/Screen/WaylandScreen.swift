@@ -8,16 +8,16 @@ struct WaylandScreen: ScreenWay {
     let parts: Set<ScreenPart> = [.on, .rotation]
     let programs: ScreenProgram
 
-    func read(_ part: ScreenPart) async throws(ScreenFailure) -> Double {
+    func read(_ part: ScreenPart) async throws(PlainError) -> Double {
         guard part == .on else { return try await output().rotation }
         // `HDMI-A-1 on`
         let text = try await programs.run("wlopm", [], package: "wlopm")
         let states = text.split(separator: "\n").compactMap { $0.split(separator: " ").last }
-        guard !states.isEmpty else { throw ScreenFailure("it has no monitor") }
+        guard !states.isEmpty else { throw PlainError("it has no monitor") }
         return states.contains("on") ? 1 : 0
     }
 
-    func set(_ part: ScreenPart, _ value: Double) async throws(ScreenFailure) {
+    func set(_ part: ScreenPart, _ value: Double) async throws(PlainError) {
         guard part == .rotation else {
             _ = try await programs.run("wlopm", [value == 1 ? "--on" : "--off", "*"], package: "wlopm")
             return
@@ -29,7 +29,7 @@ struct WaylandScreen: ScreenWay {
     }
 
     /// The first monitor that shows something.
-    private func output() async throws(ScreenFailure) -> (name: String, rotation: Double) {
+    private func output() async throws(PlainError) -> (name: String, rotation: Double) {
         let text = try await programs.run("wlr-randr", [], package: "wlr-randr")
         var (name, isEnabled) = ("", false)
         for line in text.split(separator: "\n") {
@@ -40,6 +40,6 @@ struct WaylandScreen: ScreenWay {
             let turned = Double(words[1].replacing("flipped-", with: "")) ?? 0
             return (name, turned == 0 ? 0 : 360 - turned)
         }
-        throw ScreenFailure("it has no monitor that can be turned")
+        throw PlainError("it has no monitor that can be turned")
     }
 }

@@ -54,15 +54,15 @@ struct MediaFacts: Sendable {
 enum WriteCondition {
     /// The daemon's option `replaces`; nil: it may replace anything.
     /// - Throws: what cannot be heeded, so that nothing is overwritten that should stay.
-    static func option(_ headers: HTTPHeaders) throws(Unheeded) -> JSONValue? {
+    static func option(_ headers: HTTPHeaders) throws(PlainError) -> JSONValue? {
         let (match, noneMatch) = (headers[canonicalForm: "if-match"], headers[canonicalForm: "if-none-match"])
         guard noneMatch.isEmpty || noneMatch == ["*"] && match.isEmpty else {
-            throw Unheeded(message: "an upload takes «If-None-Match: *», for a file that is not there, or If-Match")
+            throw PlainError("an upload takes «If-None-Match: *», for a file that is not there, or If-Match")
         }
         if !noneMatch.isEmpty { return false }
         guard !match.isEmpty else {
             guard headers["if-unmodified-since"].isEmpty else {
-                throw Unheeded(message: "a time is too coarse for If-Unmodified-Since: send the ETag with If-Match")
+                throw PlainError("a time is too coarse for If-Unmodified-Since: send the ETag with If-Match")
             }
             return nil
         }
@@ -70,10 +70,6 @@ enum WriteCondition {
         // A weak tag is that of no file (RFC 9110, 8.8.3.2).
         let tags = match.filter { $0.count > 1 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
         return .array(tags.map { .string(String($0.dropFirst().dropLast())) })
-    }
-
-    struct Unheeded: Error {
-        let message: String
     }
 }
 

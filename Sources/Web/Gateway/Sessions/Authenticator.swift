@@ -13,11 +13,6 @@ final class Authenticator {
         case wait(Duration)
     }
 
-    /// Something cannot be kept.
-    struct NotKept: Error {
-        let problem: SystemCallError
-    }
-
     private let folder: StateFolder
     private let disk: NIOThreadPool
     private let loop: any EventLoop
@@ -55,9 +50,7 @@ final class Authenticator {
         self.lifetime = lifetime.components.seconds
         self.warn = warn
         guard let users = try folder.read(Self.usersFile).map(Users.init) ?? Users() else {
-            throw StateFolder.Problem(
-                description: "\(Self.usersFile) is not what was written; put it in order or move it away"
-            )
+            throw PlainError("\(Self.usersFile) is not what was written; put it in order or move it away")
         }
         self.users = users
         // Losing these costs nobody more than a log-in, so that the gateway starts without them.
@@ -207,9 +200,7 @@ final class Authenticator {
     /// One thread writes, so that the newest version is written last.
     private func keep(_ value: JSONValue, in name: String) -> EventLoopFuture<Void> {
         let folder = folder
-        return disk.runIfActive(eventLoop: loop) {
-            do throws(SystemCallError) { try folder.write(value, to: name) } catch { throw NotKept(problem: error) }
-        }
+        return disk.runIfActive(eventLoop: loop) { try folder.write(value, to: name) }
     }
 
     /// Writes the sessions soon: a crash until then costs a log-in.
@@ -226,14 +217,10 @@ final class Authenticator {
             switch result {
             case .success: self.schedule(self.keeper.end(hasFailed: false))
             case .failure(let error):
-                if !self.keeper.isFailing { self.warn("sessions cannot be kept: \(Self.words(error))") }
+                if !self.keeper.isFailing { self.warn("sessions cannot be kept: \(error)") }
                 self.schedule(self.keeper.end(hasFailed: true))
             }
         }
-    }
-
-    private static func words(_ error: any Error) -> String {
-        (error as? NotKept).map { "\($0.problem)" } ?? "\(error)"
     }
 
     /// At the end: what is not written yet.

@@ -3,31 +3,25 @@ internal import Linux
 
 /// The files of users and sessions: private, and intact after a crash at any moment. Its functions block.
 struct StateFolder: Sendable {
-    struct Problem: Error, CustomStringConvertible {
-        var description: String
-    }
-
     private let path: String
     private static let largestFile = 16 << 20
 
     /// Creates the folder if it is missing.
-    init(_ path: String) throws(Problem) {
+    init(_ path: String) throws(PlainError) {
         self.path = path
         do throws(SystemCallError) { try Folders.make(path) } catch {
-            throw Problem(description: "the folder \(path) cannot be made: \(error)")
+            throw PlainError("the folder \(path) cannot be made: \(error)")
         }
     }
 
     /// The value in a file; nil if there is no file.
-    func read(_ name: String) throws(Problem) -> JSONValue? {
+    func read(_ name: String) throws(PlainError) -> JSONValue? {
         let file = "\(path)/\(name)"
         guard FileText.exists(file) else { return nil }
-        switch FileText.exact(file, maximumBytes: Self.largestFile) {
-        case .failure(let problem): throw Problem(description: "\(file) \(problem.message)")
-        case .success(let text):
-            guard let value = try? JSONParser.parse(text) else { throw Problem(description: "\(file) is not JSON") }
-            return value
-        }
+        let read = FileText.exact(file, maximumBytes: Self.largestFile)
+        let text = try read.mapError { PlainError("\(file) \($0.message)") }.get()
+        guard let value = try? JSONParser.parse(text) else { throw PlainError("\(file) is not JSON") }
+        return value
     }
 
     /// Keeps a file that cannot be read as NAME.damaged.

@@ -98,8 +98,8 @@ extension WebSite {
         guard shares.allSatisfy({ $0 == "shared=true" || $0 == "shared=false" }) else {
             return .error(.badRequest, "badRequest", "«shared» is true, for a file that all may read, or false")
         }
-        do throws(WriteCondition.Unheeded) { _ = try WriteCondition.option(headers) } catch {
-            return .error(.badRequest, "badRequest", error.message)
+        do throws(PlainError) { _ = try WriteCondition.option(headers) } catch {
+            return .error(.badRequest, "badRequest", error.description)
         }
         if name == nil, FormReader.boundary(headers["content-type"].first ?? "") == nil {
             let message = "send a form with the type multipart/form-data, or the bytes of a file by PUT /media/NAME"

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import QuickConnect
 internal import QuickConnectClient
@@ -81,7 +82,7 @@ final class WebControl {
     }
 
     private static func words(_ error: any Error) -> String {
-        (error as? Authenticator.NotKept).map { "it cannot be kept: \($0.problem)" } ?? "\(error)"
+        error is SystemCallError ? "it cannot be kept: \(error)" : "\(error)"
     }
 
     // MARK: The verbs

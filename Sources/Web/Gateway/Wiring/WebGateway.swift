@@ -7,12 +7,6 @@ internal import NIOPosix
 ///
 /// Everything runs on one event loop, except files and large bodies, which have threads of their own.
 package final class WebGateway: Sendable {
-    /// Why the gateway cannot start.
-    package struct Failure: Error, CustomStringConvertible {
-        /// What went wrong, for people.
-        package var description: String
-    }
-
     private let options: WebOptions
     private let log: ServiceLog
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -41,7 +35,7 @@ package final class WebGateway: Sendable {
 
     /// Starts listening.
     /// - Returns: the address of the first listener, for people.
-    package func start() throws(Failure) -> String {
+    package func start() throws(PlainError) -> String {
         for pool in [disk, files, parser] { pool.start() }
         do {
             let loop = group.next()
@@ -58,10 +52,8 @@ package final class WebGateway: Sendable {
                 self.loopState.value?.control.start(self.options.daemonPaths, on: loop)
             }.wait()
             return address
-        } catch let problem as StateFolder.Problem {
-            throw Failure(description: problem.description)
         } catch {
-            throw Failure(description: "\(error)")
+            throw PlainError("\(error)")
         }
     }
 
@@ -148,9 +140,9 @@ package final class WebGateway: Sendable {
             case .unix(let path): try openUnix(path, bootstrap)
             }
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw Failure(description: "cannot listen on \(Self.words(listener)): \(Self.taken(listener))")
+            throw PlainError("cannot listen on \(Self.words(listener)): \(Self.taken(listener))")
         } catch {
-            throw Failure(description: "cannot listen on \(Self.words(listener)): \(error)")
+            throw PlainError("cannot listen on \(Self.words(listener)): \(error)")
         }
     }
 

@@ -12,11 +12,8 @@ final class Handover {
     /// Listens, unless another window of this user does.
     /// - Parameter take: takes an address; returns nil, or why it is refused.
     init?(_ path: String, take: @escaping (String) -> String?) {
-        do throws(ListeningSocket.Failure) {
-            socket = try ListeningSocket.bind(path: path, mode: 0o600)
-        } catch {
-            return nil
-        }
+        guard let socket = try? ListeningSocket.bind(path: path, mode: 0o600) else { return nil }
+        self.socket = socket
         self.take = take
         listen()
     }

@@ -79,17 +79,15 @@ final class MacroLibrary {
     func answer(_ call: HandlerCall) -> Result<HandlerCall.Answer, HandlerCall.Failure> {
         let values = call.data.arrayValue ?? [call.data]
         let name = values.count > 1 ? values[1].stringValue ?? "" : ""
-        do throws(HandlerCall.Failure) {
-            let rest = Array(values.dropFirst(2))
+        let rest = Array(values.dropFirst(2))
+        return Result { () throws(HandlerCall.Failure) in
             switch values.first?.stringValue {
-            case "show": return .success(HandlerCall.Answer(try show(name, call)))
-            case "history": return .success(HandlerCall.Answer(try history(name)))
-            case "save": return .success(HandlerCall.Answer(try save(name, rest, call)))
-            case "revert": return .success(HandlerCall.Answer(try revert(name, rest, call)))
+            case "show": HandlerCall.Answer(try show(name, call))
+            case "history": HandlerCall.Answer(try history(name))
+            case "save": HandlerCall.Answer(try save(name, rest, call))
+            case "revert": HandlerCall.Answer(try revert(name, rest, call))
             default: throw Self.unknownVerb(values.first)
             }
-        } catch {
-            return .failure(error)
         }
     }
 
@@ -103,10 +101,8 @@ final class MacroLibrary {
         var members = describe(file)
         // The macro process's syntax errors.
         members["error"] = call.results.first?.objectValue?[name]
-        switch file.text() {
-        case .success(let text): members["text"] = .string(text)
-        case .failure(let problem): throw HandlerCall.Failure(.unavailable, "\(file.path) \(problem.message)")
-        }
+        let text = file.text().mapError { HandlerCall.Failure(.unavailable, "\(file.path) \($0.message)") }
+        members["text"] = .string(try text.get())
         return .object(members)
     }
 
@@ -128,7 +124,7 @@ final class MacroLibrary {
         var found: [JSONValue] = []
         var bytes = 0
         for number in versions.numbers(of: name).reversed() {
-            do throws(MacroVersions.Damage) {
+            do throws(PlainError) {
                 guard let version = try versions.read(number, of: name) else { continue }
                 bytes += version.text.utf8.count
                 found.append(version.json)
@@ -168,7 +164,7 @@ final class MacroLibrary {
             throw HandlerCall.Failure(.notFound, "the macro '\(name)' has no version before this one")
         }
         let version: MacroVersions.Version?
-        do throws(MacroVersions.Damage) {
+        do throws(PlainError) {
             version = numbers.contains(number) ? try versions.read(number, of: name) : nil
         } catch {
             throw HandlerCall.Failure(.unavailable, "\(error)", field: "/2")

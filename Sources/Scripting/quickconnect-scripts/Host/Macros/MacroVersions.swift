@@ -56,29 +56,22 @@ struct MacroVersions {
     }
 
     /// The newest one; nil if there is none.
-    func newest(of name: String) throws(Damage) -> Version? {
+    func newest(of name: String) throws(PlainError) -> Version? {
         guard let number = numbers(of: name).last else { return nil }
         return try read(number, of: name)
     }
 
-    /// A file of a version that cannot be read, or is not what was stored.
-    struct Damage: Error, CustomStringConvertible {
-        var description: String
-    }
-
     /// A version; nil if there is no file of it.
-    func read(_ number: Int, of name: String) throws(Damage) -> Version? {
+    /// - Throws: if it cannot be read, or is not what was stored.
+    func read(_ number: Int, of name: String) throws(PlainError) -> Version? {
         let path = path(name, number)
         guard access(path, F_OK) == 0 else { return nil }
-        switch FileText.exact(path, maximumBytes: 8 * MacroFolders.maximumBytes) {
-        case .failure(let problem):
-            throw Damage(description: "version \(number) of '\(name)': \(path) \(problem.message)")
-        case .success(let text):
-            guard let version = (try? JSONParser.parse(text)).flatMap(Version.init), version.number == number else {
-                throw Damage(description: "version \(number) of '\(name)' is damaged: \(path) is not what was stored")
-            }
-            return version
+        let read = FileText.exact(path, maximumBytes: 8 * MacroFolders.maximumBytes)
+        let text = try read.mapError { PlainError("version \(number) of '\(name)': \(path) \($0.message)") }.get()
+        guard let version = (try? JSONParser.parse(text)).flatMap(Version.init), version.number == number else {
+            throw PlainError("version \(number) of '\(name)' is damaged: \(path) is not what was stored")
         }
+        return version
     }
 
     /// What is wrong with the folder of a macro's versions, one sentence each: files that are empty, and no versions, and
@@ -98,7 +91,7 @@ struct MacroVersions {
                 problems.append("version \(entry.dropLast(5)) of '\(name)' is damaged: \(path) is empty")
             }
         }
-        do throws(Damage) {
+        do throws(PlainError) {
             _ = try newest(of: name)
         } catch  where !problems.contains(where: { $0.contains("/\(numbers(of: name).last ?? 0).json ") }) {
             problems.append(error.description)

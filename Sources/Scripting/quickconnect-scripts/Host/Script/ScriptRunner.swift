@@ -108,7 +108,7 @@ final class ScriptRunner {
             if signals < 0 { return ended(1, "signalfd: \(SystemCallError.text(-signals))") }
         }
         let text: String
-        do throws(ScriptSource.Unreadable) {
+        do throws(PlainError) {
             text = macros == nil ? try source.text() : ""
         } catch {
             return ended(2, "\(error)")

@@ -20,11 +20,6 @@ struct ScriptSource: Sendable {
         folder = path.lastIndex(of: "/").map { String(path[..<$0]) + "/" } ?? "."
     }
 
-    /// Why a script cannot be read.
-    struct Unreadable: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// What ``text(of:)`` reads from. A script that is not a file of a folder has none to load.
     var loadedFolder: String? {
         guard let real = realpath(folder, nil) else { return nil }
@@ -34,21 +29,21 @@ struct ScriptSource: Sendable {
     }
 
     /// The script's text.
-    func text() throws(Unreadable) -> String {
+    func text() throws(PlainError) -> String {
         try Self.text(FileText.read(path, maximumBytes: Self.maximumBytes), path)
     }
 
     /// The text of a file in the script's folder. Nothing leads out of it, neither `..` nor a symbolic link.
-    func text(of name: String) throws(Unreadable) -> String {
-        guard !name.isEmpty, !name.utf8.contains(0) else { throw Unreadable(description: "load takes a file's name") }
+    func text(of name: String) throws(PlainError) -> String {
+        guard !name.isEmpty, !name.utf8.contains(0) else { throw PlainError("load takes a file's name") }
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard root >= 0 else { throw Unreadable(description: "\(folder): \(SystemCallError.text(errno))") }
+        guard root >= 0 else { throw PlainError("\(folder): \(SystemCallError.text(errno))") }
         defer { close(root) }
         let file = qc_open_beneath(root, name, O_RDONLY | O_NONBLOCK, 0)
         switch -file {
         case ..<1: return try Self.text(FileText.read(descriptor: file, maximumBytes: Self.maximumBytes), name)
-        case EXDEV: throw Unreadable(description: "\(name) is not below the script's folder")
-        default: throw Unreadable(description: "\(name): \(SystemCallError.text(-file))")
+        case EXDEV: throw PlainError("\(name) is not below the script's folder")
+        default: throw PlainError("\(name): \(SystemCallError.text(-file))")
         }
     }
 
@@ -56,10 +51,8 @@ struct ScriptSource: Sendable {
     private static func text(
         _ content: Result<String, FileText.Problem>,
         _ name: String
-    ) throws(Unreadable) -> String {
-        switch content {
-        case .failure(let problem): throw Unreadable(description: "\(name) \(problem.message)")
-        case .success(let text): return text.hasPrefix("#!") ? "//\(text.dropFirst(2))" : text
-        }
+    ) throws(PlainError) -> String {
+        let text = try content.mapError { PlainError("\(name) \($0.message)") }.get()
+        return text.hasPrefix("#!") ? "//\(text.dropFirst(2))" : text
     }
 }
