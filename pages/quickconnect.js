@@ -186,7 +186,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		else if (callbackId !== undefined) called(message, to)
 		else if (name) happened(name, data)
 		else if (message.lease) socket.send('')
-		else error.cmd && warn(error), replied('error', error)
+		else error?.cmd && warn(error), replied('error', error)
 	}
 
 	function answered(id, { error, responseData, handlerName }) {
