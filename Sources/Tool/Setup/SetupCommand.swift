@@ -84,8 +84,7 @@ struct SetupPlace {
 
     /// The folder of the owner's mappings that the daemon reads; nil: it reads none but the shipped ones.
     var mappings: String? {
-        var flags = Settings.Overrides()
-        if isNamed { flags.config = config }
+        let flags: Settings.Overrides = isNamed ? [.config: config] : [:]
         let folders = StandardFolders(environment)
         let read = Settings.read(flags: flags, environment: environment, folders: folders).settings.mappings
         return read.map(\.path).last { $0 != folders.mappings[0] }

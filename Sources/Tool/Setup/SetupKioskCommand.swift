@@ -52,8 +52,7 @@ struct SetupKioskCommand: ParsableCommand {
 
     /// The page to write; nil where the owner's own settings have what is shown.
     private func chosenPage(_ place: SetupPlace, isConsole: Bool) throws -> String? {
-        var flags = Settings.Overrides()
-        flags.config = place.config
+        let flags: Settings.Overrides = [.config: place.config]
         let kiosk = Settings.read(flags: flags, environment: [:], folders: StandardFolders()).settings.kiosk
         if let page {
             guard kiosk.pages.isEmpty else {
