@@ -267,6 +267,7 @@ struct SetupTests {
     }
 
     @Test func `a kiosk shows the pages of the owner's own settings`() async throws {
+        try FileManager.default.createDirectory(atPath: folder("menu"), withIntermediateDirectories: true)
         try folder.write("<title>Menu</title>", to: "menu/index.html")
         let pages = "kiosk: {pages: [{open: menu, for: 20s}, {open: \"https://shop.example.org/\"}]}"
         try writeSettings(pages)
