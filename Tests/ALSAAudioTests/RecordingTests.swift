@@ -297,7 +297,8 @@ extension SoundTests {
             guard case .failure(let error) = recording.ending else { throw NotInTime(description: "no failure") }
             #expect(error.code == .unavailable)
             let frames = try rig.integers("take.wav")
-            #expect(gaps(frames) == 0 && frames.count > 9000 && frames.count <= 12_960)
+            // How many frames were read before the card went away is the scheduler's choice.
+            #expect(gaps(frames) == 0 && !frames.isEmpty && frames.count <= 12_960, "\(gaps(frames)) of \(frames.count)")
             #expect(rig.files == ["take.wav"])
         }
 
