@@ -510,6 +510,16 @@ struct BackupTests {
         let restored = try await device.run("restore", file)
         #expect(restored.exit == .status(0), "\(restored.errors)")
         #expect(try device.files() == before)
+        // A backup of programs with folders of their own has not looked into this one.
+        let other = try Device()
+        try other.fill("second")
+        _ = try await other.run("backup", file)
+        let second = try await device.run("restore", file)
+        #expect(second.exit == .status(0), "\(second.errors)")
+        let kept = try device.files()
+        for name in ["data.db", "users.json"] {
+            #expect(kept["var/quickconnect/\(name)"] != nil, "\(name) of \(kept.keys.sorted())")
+        }
     }
 
     @Test func `says where a running service has the data that it does not find`() async throws {

@@ -82,8 +82,8 @@ struct BackupArchive {
     }
 }
 
-/// The description of a backup: `{"format": 1, "version": "…", "parts": ["configuration", …]}`, the first file of the
-/// archive.
+/// The description of a backup: `{"format": 1, "version": "…", "parts": ["configuration", …], "hasOneFolder": false}`, the
+/// first file of the archive.
 struct BackupManifest {
     static let name = "manifest.json"
     /// The format of the archive. It changes when an older program could not read it.
@@ -92,10 +92,12 @@ struct BackupManifest {
     /// Of the program that made it.
     var version: String
     var parts: [String]
+    /// See ``BackupPlaces/hasOneFolder``. Backups that do not say it looked only beside the daemon's folder.
+    var hasOneFolder: Bool
 
-    init(parts: [String]) {
+    init(parts: [String], hasOneFolder: Bool) {
         version = ProjectVersion.text
-        self.parts = parts
+        (self.parts, self.hasOneFolder) = (parts, hasOneFolder)
     }
 
     /// - Throws: why a backup with this manifest cannot be restored here.
@@ -113,12 +115,13 @@ struct BackupManifest {
                 "it was made by version \(version.shortened), and this is \(ProjectVersion.text): upgrade, then restore it"
             )
         }
-        (self.version, self.parts) = (version, names)
+        (self.version, self.parts, hasOneFolder) = (version, names, object["hasOneFolder"] == true)
     }
 
     var text: String {
         let object: JSONObject = [
             "format": .integer(Self.format), "version": .string(version), "parts": .array(parts.map(JSONValue.string)),
+            "hasOneFolder": .bool(hasOneFolder),
         ]
         return JSONValue.object(object).text + "\n"
     }

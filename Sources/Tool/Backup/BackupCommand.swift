@@ -38,7 +38,8 @@ struct BackupCommand: ParsableCommand {
         defer { for path in [manifest, data] { unlink(path) } }
         let parts = try parts(places, data: data)
         try LocalFile.change(manifest) { () throws(SystemCallError) in
-            try FileText.write(BackupManifest(parts: parts.map(\.name)).text, to: manifest, mode: 0o600)
+            let text = BackupManifest(parts: parts.map(\.name), hasOneFolder: places.hasOneFolder).text
+            try FileText.write(text, to: manifest, mode: 0o600)
         }
         try BackupArchive(path: file).write(parts, manifest: manifest)
         say("\(file): \(parts.map(\.name).joined(separator: ", "))")
@@ -99,12 +100,13 @@ struct BackupPlaces {
     /// The owner's folders and files that the settings put elsewhere. No backup contains them.
     let elsewhere: [String]
 
-    /// The state folders of the services other than the daemon: `STATE-scripts` and so on. Programs that all have one
-    /// `STATE_DIRECTORY` keep everything in it.
-    private func folder(_ service: String) -> String {
-        let own = "\(state)-\(service)"
-        return OwnProcess.environment["STATE_DIRECTORY"] == nil || FileText.exists(own) ? own : state
-    }
+    /// Whether all programs have one `STATE_DIRECTORY`, and keep everything in it: none has a folder of its own.
+    var hasOneFolder: Bool
+
+    /// The state folders of the services other than the daemon.
+    private func folder(_ service: String) -> String { hasOneFolder ? state : Self.folder(service, beside: state) }
+
+    private static func folder(_ service: String, beside state: String) -> String { "\(state)-\(service)" }
 
     var data: String { "\(folder("data"))/data.db" }
 
@@ -159,5 +161,8 @@ struct BackupPlaces {
         self.state = state
         self.actions = actions
         elsewhere = (object["elsewhere"]?.arrayValue ?? []).compactMap(\.stringValue)
+        hasOneFolder =
+            OwnProcess.environment["STATE_DIRECTORY"] != nil
+            && !["scripts", "data", "web"].contains { FileText.exists(Self.folder($0, beside: state)) }
     }
 }

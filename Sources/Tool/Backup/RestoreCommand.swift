@@ -74,10 +74,13 @@ struct RestoreCommand: ParsableCommand {
         return true
     }
 
-    private func restore(_ file: String, _ places: BackupPlaces, _ lock: Int32) throws {
+    private func restore(_ file: String, _ found: BackupPlaces, _ lock: Int32) throws {
+        var places = found
         do {
             let archive = BackupArchive(path: file)
             let manifest = try archive.manifest()
+            // What the backup has not looked for is neither replaced nor removed.
+            places.hasOneFolder = places.hasOneFolder && manifest.hasOneFolder
             let restoration = try Restoration(places, manifest)
             defer { restoration.removeStaging() }
             try archive.extract(into: restoration.staging)
