@@ -37,13 +37,15 @@ final class Scheduler: Sendable {
     private let path: String
     private let logger: Logger
     private let now: @Sendable () -> Int64
+    /// The programs that answer have been there since some time after this.
+    private let begin: Int64
     /// Whether the place that the device tells is its own.
     private let keepsPlace: Bool
     private let thread = SideThread<Void>("qc-schedules", wake: {})
     /// On the loop only.
     private let timer = Mutex<LoopBound<ClockTimer>?>(nil)
 
-    /// How many seconds the call of a missed run waits for who answers it.
+    /// How many seconds a call waits for who answers it, where its time was before the daemon's start or in a sleep.
     private static let patience = 60
     private static let hour: Int64 = 3600
     private static let day = 24 * hour
@@ -65,6 +67,7 @@ final class Scheduler: Sendable {
         self.path = path
         self.logger = logger
         self.now = now
+        begin = now()
         keepsPlace = !isSimulated
         if let problem = LocalZone.problem { logger.warning("\(problem)") }
         var records = ScheduleRecords.read(path, logger)
@@ -202,16 +205,15 @@ final class Scheduler: Sendable {
         guard isFree else { return false }
         let event: JSONValue = ["planned": .integer(1000 * run.planned), "missed": .bool(run.isMissed)]
         stage.router.events.publish(Event(run.name, event, kind: .message))
-        guard let call = run.declaration.call else {
-            end(run.name, .success(.null), ended)
-            return true
-        }
-        make(call, of: run.name, on: stage, waits: run.isMissed ? Self.patience : 0, ended)
+        make(run, on: stage, waits: run.isMissed || run.planned <= begin ? Self.patience : 0, ended)
         return true
     }
 
+    /// Makes its call.
     /// - Parameter waits: for how many seconds it waits for a program that answers it: at a start it comes before them.
-    private func make(_ call: PlannedCall, of name: String, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) {
+    private func make(_ run: ScheduleBook.Due, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) {
+        let name = run.name
+        guard let call = run.declaration.call else { return end(name, .success(.null), ended) }
         guard waits > 0, stage.router.lacksHandler(of: call.command.value) else {
             let caller = PlannedCall.caller(name)
             return InternalCall.make(call.command.value, call.parameters, as: caller, on: stage.router, stage.loop) {
@@ -220,8 +222,19 @@ final class Scheduler: Sendable {
         }
         AlarmThread.shared.ring(after: .seconds(1)) {
             stage.loop.execute {
-                guard self.state.withLock({ $0.stage != nil }) else { return }
-                self.make(call, of: name, on: stage, waits: waits - 1, ended)
+                let (isOver, declared) = self.state.withLock { ($0.stage == nil, $0.book.declaration(of: name)) }
+                let isSame =
+                    declared?.call?.command.value == call.command.value
+                    && declared?.call?.parameters == call.parameters
+                let problem = isOver ? "the daemon ends" : isSame ? nil : "a reload has changed the schedule"
+                if let problem {
+                    let error = CommandError(
+                        .unavailable,
+                        "no program answered '\(call.command.value)', and \(problem)"
+                    )
+                    return self.end(name, .failure(error), ended)
+                }
+                self.make(run, on: stage, waits: waits - 1, ended)
             }
         }
     }
