@@ -291,13 +291,13 @@ extension YAMLFile {
     /// Home Assistant's names for what its entities have, but for those of a single platform that are like no other.
     private static let discoveryKeys = """
         availability availability_mode availability_template availability_topic brightness_command_template \
-        brightness_command_topic brightness_scale brightness_state_topic brightness_value_template command_template \
+        brightness_command_topic brightness_scale brightness_state_topic brightness_value_template code command_template \
         command_topic default_entity_id device device_class enabled_by_default encoding entity_category entity_picture \
         event_types expire_after force_update icon initial json_attributes_template json_attributes_topic \
         last_reset_value_template max min mode modes name object_id off_delay on_command_type optimistic options origin \
         pattern payload_available payload_close payload_home payload_lock payload_not_available payload_not_home \
         payload_off payload_on payload_open payload_press payload_reset payload_stop payload_unlock platform qos retain \
-        schema source_type stat_off stat_on state_class state_closed state_closing state_locked state_off state_on \
+        schema source_type stat_cla stat_off stat_on stat_t stat_tpl state_class state_closed state_closing state_locked state_off state_on \
         state_open state_opening state_topic state_unlocked state_value_template step suggested_display_precision \
         unit_of_measurement value_template
         """.split(separator: " ").map(String.init)

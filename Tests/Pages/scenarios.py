@@ -1200,7 +1200,7 @@ def refused_in_the_page(stage):
     # What a list lacks, whatever the page does with it.
     browser.run("return quickconnect.on('doorbell', () => {}).catch(() => null)")
     browser.wait_text("#quickconnect-refused", "Refused: the event 'doorbell': doorbell is not among the commands of the socket")
-    assert re.search(r"settings\.yaml:\d+:\d+\); no entry .* changed files\); the line «commands: \[.*doorbell.*\]» there would allow it\.", browser.value(told)), browser.value(told)
+    assert re.search(r"settings\.yaml:\d+:\d+\); the line «commands: \[.*doorbell.*\]» there would allow it; so would an entry of your own .* has read it\.", browser.value(told)), browser.value(told)
     browser.run("mapCommandToVCF('visitors', () => {}); makeCall('reload'); makeCall('reload'); return null")
     browser.wait_text("#quickconnect-refused", "Refused: reload is not among the commands")
     browser.wait_text("#quickconnect-refused", "Refused: the event 'visitors'")

@@ -95,14 +95,13 @@ public final class SocketRule: Sendable {
         return gateways?.contains(ByteName(gateway.name)) ?? false
     }
 
-    /// `denied`, because the list lacks the command, with the line that would allow it.
-    /// - Parameter isKnown: whether something is mapped or registered under the name.
-    func refusal(of command: String, isKnown: Bool) -> CommandError {
+    /// `denied`, because the list lacks the command, with the line that would allow it: the same whether there is such a
+    /// command or not.
+    func refusal(of command: String) -> CommandError {
         let line = NameList.whole((commands.map(\.text) + [command]).sorted(), bytes: 400).map { "commands: [\($0)]" }
         let remedy = line.map { "the line «\($0)» there" } ?? "«\(NameList.quoted(command))» added there"
-        let isUnread = !isKnown && gateway != nil
-        let hint = isUnread ? "no entry of that name is read («quickconnect call reload» reads changed files); " : ""
-        return denied(command, "\(hint)\(remedy) would allow it", location, line)
+        let entry = "; so would an entry of your own that names its users, once «quickconnect call reload» has read it"
+        return denied(command, "\(remedy) would allow it\(gateway == nil ? "" : entry)", location, line)
     }
 
     /// - Parameters:

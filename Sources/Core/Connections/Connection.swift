@@ -206,7 +206,7 @@ extension Connection: RoutedConnection {
     func refusal(of command: String, _ entry: MappingEntry?) -> CommandError? {
         // Most sockets have no rule.
         guard let socketRule else { return nil }
-        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, entry, for: caller)
+        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, entry)
     }
 
     var overload: CommandError? {

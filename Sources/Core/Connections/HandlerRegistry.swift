@@ -172,7 +172,8 @@ public final class HandlerRegistry: Sendable {
                 return true
             }
             guard isChanged else { continue }
-            report(name.text, isRegistered: refusal == nil)
+            // Its client may have gone meanwhile.
+            if has(name.text) == (refusal == nil) { report(name.text, isRegistered: refusal == nil) }
             guard var refusal else { continue }
             refusal.message += "; after a reload that allows it, this client answers again"
             client.report(refusal, of: "registerHandler", form: .bridge)

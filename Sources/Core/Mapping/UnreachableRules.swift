@@ -48,21 +48,28 @@ extension MappingTable {
 }
 
 extension SocketRule {
-    /// `denied` if no user of its gateway can call the entry.
+    /// `denied` if no user of its gateway can call the entry, with the line that would let one.
     package func refusal(of entry: MappingEntry) -> CommandError? {
         guard let gateway else { return nil }
-        return refusal(of: entry.command, entry, for: Caller(.gateway(name: gateway.name, user: "NAME")))
+        let caller = Caller(.gateway(name: gateway.name, user: "NAME"))
+        return refusal(
+            of: entry.command,
+            entry,
+            line: AllowRule.line(listing: caller, of: ByteName(gateway.name), by: entry.rule)
+        )
     }
 
     /// `denied` if the command is not on the list, with what mends it: for an entry of the owner's its rule, for others the list.
-    /// - Parameter entry: what the command is; nil: nothing is mapped, and no handler is registered.
-    func refusal(of command: String, _ entry: MappingEntry?, for caller: @autoclosure () -> Caller) -> CommandError? {
+    /// - Parameters:
+    ///   - entry: what the command is; nil: nothing is mapped, and no handler is registered.
+    ///   - line: what its owner would write. A caller who is refused gets none: it has the names of others.
+    func refusal(of command: String, _ entry: MappingEntry?, line: @autoclosure () -> String? = nil) -> CommandError? {
         guard !lists(command, for: entry?.gateways), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
         guard let gateway = gateway.map({ ByteName($0.name) }), let place = entry?.place(toList: gateway) else {
-            return refusal(of: command, isKnown: entry != nil)
+            return refusal(of: command)
         }
-        let line = AllowRule.line(listing: caller(), of: gateway, by: entry?.rule)
+        let line = line()
         let what = line.map { "the line «\($0)»" } ?? "a rule that names users of \(gateway.text)"
         let remedy =
             "\(what) in the entry at \(place) would allow it, once «quickconnect call reload» has read it"

@@ -100,8 +100,12 @@ public final class FrontController: Sendable {
         if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
+    private static func unknownCommand(_ shown: String) -> CommandError {
+        CommandError(.unknownCommand, "no command '\(shown)'")
+    }
+
     private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {
-        let error = CommandError(.unknownCommand, "no command '\(shown)'")
+        let error = Self.unknownCommand(shown)
         guard handlers.has(shown), table.leavesFree(shown) else { return error.asking(nearest(shown, table)) }
         var barred = error.asking([])
         // Not whose it is, which is not everybody's business.
@@ -123,7 +127,7 @@ public final class FrontController: Sendable {
     public func entry(of command: String) throws(CommandError) -> MappingEntry {
         let table = currentTable
         guard let entry = table[command] ?? handlers.entry(of: command, in: table) else {
-            throw unknownCommand(command.shortened, table)
+            throw Self.unknownCommand(command.shortened).asking(nearest(command.shortened, table))
         }
         return entry
     }
@@ -141,7 +145,7 @@ public final class FrontController: Sendable {
     ) -> CommandError? {
         let table = currentTable
         let known = table[command] ?? (rule == nil ? nil : handlers.entry(of: command, in: table))
-        if let rule, let refusal = rule.refusal(of: command.shortened, known, for: caller) {
+        if let rule, let refusal = rule.refusal(of: command.shortened, known) {
             guard known == nil else { return refusal }
             let near = nearest(command, table).filter { rule.lists($0, for: table[$0]?.gateways) }
             return refusal.asking(near, instead: "no command '\(command.shortened)'")
@@ -175,7 +179,7 @@ public final class FrontController: Sendable {
         let table = currentTable
         var refusal: CommandError?
         for command in DaemonEvents.commands(of: event) {
-            refusal = rule?.refusal(of: command.shortened, table[command], for: caller)
+            refusal = rule?.refusal(of: command.shortened, table[command])
             if refusal == nil, let entry = table[command] {
                 refusal = permissions.refusal(by: entry, caller)
             } else if refusal == nil, DaemonEvents.needsCommand(event), !permissions.isPrivileged(caller) {
