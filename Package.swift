@@ -180,11 +180,7 @@ let package = Package(
         // Client: the other end of the socket, and the same on an event loop; what programs take as words, and print.
         module("QuickConnectClient", "Client/", "QuickConnect JSON Concurrency Linux DequeModule HeapModule"),
         module("QuickConnectClientNIO", "Client/", "QuickConnectClient JSON Linux NIOCore NIOPosix", trait: "NIO"),
-        module(
-            "CommandLineText",
-            "Client/",
-            "\(client) Calendar Configuration ArgumentParser"
-        ),
+        module("CommandLineText", "Client/", "\(client) Calendar Configuration ArgumentParser"),
 
         // Daemon: the command objects, one file each; the files that callers name; the devices, each the only importer
         // of its C module; bytes on Unix sockets to and from connections; the wiring.
@@ -246,12 +242,7 @@ let package = Package(
 
         // Actions: where scripts for pages lie, where they may run, and what runs them; the browsers' native messaging
         // host.
-        module(
-            "Actions",
-            "Actions/Host",
-            "\(client) SyntaxChecking",
-            scripts: "run"
-        ),
+        module("Actions", "Actions/Host", "\(client) SyntaxChecking", scripts: "run"),
         program("quickconnect-actions", "Sources/Actions/", "\(client) Actions Configuration SyntaxChecking"),
 
         // Kiosk: what it lets in and through, without a window; the window, the only importer of WebKitGTK, and actions
