@@ -17,6 +17,7 @@
 # make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what happened to each call
 # make year SCALE=0.01    a year of use by count, or a part of it, and the size of each program after each tenth
 # make fuzz TIME=10m    libFuzzer on everything that parses input of others
+# make test-trixie    the gate in Debian 13, in a tree of its packages
 # make check-arm64    builds for arm64 on an amd64 machine, and tests it under an emulator
 # make deb    Debian packages; SUITE=trixie ARCH=arm64 for another release of Debian, or another architecture
 # make repository KEY=FINGERPRINT    a signed apt repository of the packages that are built
@@ -61,7 +62,7 @@ LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
 .PHONY: test-neighbours test-measured test-soak test-fuzz check all deps test-deps kiosk-deps demo demo-fleet module build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-first-day test-fleet check-arm64 doctor-build deb-here repository test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
+  test-actions test-first-day test-fleet test-trixie check-arm64 doctor-build deb-here repository test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
   test-sanitized model soak year test-power-cut test-installed \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
@@ -199,6 +200,10 @@ test-actions: kiosk-deps
 # For arm64, on an amd64 machine. FILTERS="WebGatewayTests …" selects modules of tests.
 check-arm64:
 	Tests/Platform/run $(FILTERS)
+
+# The gate in Debian 13 for amd64, in a tree of its packages, with this machine's Swift. Needs root.
+test-trixie:
+	scripts/platform/inside-trixie make --no-print-directory test
 
 doctor-build:
 	scripts/platform/doctor

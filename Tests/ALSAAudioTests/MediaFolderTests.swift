@@ -175,7 +175,8 @@ import Testing
 
     @Test func `what is no file is notFound, at once`() throws {
         #expect(mkfifo(folder("media/pipe.wav"), 0o600) == 0)
-        if geteuid() == 0 { #expect(mknod(folder("media/null.wav"), S_IFCHR | 0o600, 0x103) == 0) }
+        // Nor may root in a namespace of users.
+        if mknod(folder("media/null.wav"), S_IFCHR | 0o600, 0x103) != 0 { #expect(errno == EPERM) }
         let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(server) }
         for name in ["pipe.wav", "null.wav", "sub"] { #expect(code { _ = try read(name) } == .notFound) }
