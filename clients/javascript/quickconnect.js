@@ -152,8 +152,10 @@ class Client {
    * With `endsWithCaller`, for what a user sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
    * for the answer any more.
    */
-  async handle(name, answer, { endsWithCaller = false } = {}) {
+  async handle(name, answer, options = {}) {
     needsFunction('handle', answer);
+    const { endsWithCaller = false, ...others } = Object(options);
+    if (Object.keys(others).length) throw new TypeError(`handle takes {endsWithCaller: true}, not ${inspect(options)}`);
     const parameters = endsWithCaller ? [name, { cancel: true }] : [name];
     await this.#request('registerHandler', parameters, {
       then: (told) => (this.#handlers.set(name, { answer, parameters, endsWithCaller }), warn(told)),

@@ -19,7 +19,9 @@ package struct ExitError: Error {
 
     /// An error reply: `code: message`.
     package init(_ error: ErrorReply) {
-        message = "\(error.code): \(error.message)".escapingControls
+        // The line of a rule is for others; whoever types is mostly the owner.
+        let isRoots = error.members["rule"] == "root only" && geteuid() != 0
+        message = "\(error.code): \(error.message)\(isRoots ? "; or say it with sudo" : "")".escapingControls
         status = 1
         code = error.code
         json = error.members

@@ -93,9 +93,9 @@ struct Sockets: Sendable {
 }
 
 extension SocketSetting {
-    /// Commands on the list that no mapping has; handlers may still come.
+    /// Slips on the list: commands that no mapping has, where handlers and events may still come.
     func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
-        commands.filter { table[$0.value] == nil }.map { command in
+        commands.filter { table[$0.value] == nil }.compactMap { command -> ConfigurationMistake? in
             if let name = PlannedCall.schedule(ofCaller: command.value) {
                 let schedules = table.entries.filter { $0.kind == .schedule }.map(\.command)
                 let near = NearestNames.question(name, among: schedules)
@@ -111,9 +111,11 @@ extension SocketSetting {
                     "no command '\(command.value)' is mapped; write a comma between the names: \(words.joined(separator: ", "))"
                 return ConfigurationMistake(says, at: command.location)
             }
-            let question = NearestNames.question(command.value, among: table.entries.map(\.command))
+            // Nobody need declare an event: only a slip is told.
+            let near = NearestNames.question(command.value, among: table.entries.map(\.command))
+            guard !near.isEmpty, !DaemonEvents.names.contains(command.value) else { return nil }
             return ConfigurationMistake(
-                "no command '\(command.value)' is mapped, which is right for an event\(question)",
+                "no command '\(command.value)' is mapped, which is right for an event\(near)",
                 at: command.location
             )
         }

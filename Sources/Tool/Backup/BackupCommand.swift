@@ -146,7 +146,8 @@ struct BackupPlaces {
             throw ExitError(message: "quickconnectd cannot be run; it is needed to find the files")
         }
         guard outcome.status == 0, let places = BackupPlaces(outcome.output) else {
-            throw ExitError(message: "the settings cannot be read; «quickconnectd --check» says why")
+            let remedy = command == "restore" ? "; what a restore would replace, you can move away first" : ""
+            throw ExitError(message: "the settings cannot be read; «quickconnectd --check» says why\(remedy)")
         }
         return places
     }
