@@ -228,11 +228,8 @@ final class Scheduler: Sendable {
                     && declared?.call?.parameters == call.parameters
                 let problem = isOver ? "the daemon ends" : isSame ? nil : "a reload has changed the schedule"
                 if let problem {
-                    let error = CommandError(
-                        .unavailable,
-                        "no program answered '\(call.command.value)', and \(problem)"
-                    )
-                    return self.end(name, .failure(error), ended)
+                    let says = "nobody answered '\(call.command.value)', and \(problem)"
+                    return self.end(name, .failure(CommandError(.unavailable, says)), ended)
                 }
                 self.make(run, on: stage, waits: waits - 1, ended)
             }
