@@ -140,7 +140,7 @@ final class Scheduler: Sendable {
             )
         }
         let due = ScheduleBook.Due(name: name, planned: now(), isMissed: false, declaration: declaration)
-        guard perform(due, on: stage, ended) else {
+        guard perform(due, on: stage, waits: 0, ended) else {
             throw CommandError(.busy, "the schedule '\(name)' still runs")
         }
         logger.info("the schedule '\(name)' is run for \(caller)")
@@ -189,13 +189,14 @@ final class Scheduler: Sendable {
     }
 
     private func perform(_ run: ScheduleBook.Due, on stage: Stage) {
-        if !perform(run, on: stage, { _ in }) {
+        let waits = run.isMissed || run.planned <= begin ? Self.patience : 0
+        if !perform(run, on: stage, waits: waits, { _ in }) {
             logger.warning("the schedule '\(run.name)' still runs, so its next run is left out")
         }
     }
 
     /// Sends its event and makes its call; false if its last call is still under way.
-    private func perform(_ run: ScheduleBook.Due, on stage: Stage, _ ended: @escaping RunEnd) -> Bool {
+    private func perform(_ run: ScheduleBook.Due, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) -> Bool {
         let name = ByteName(run.name)
         let isFree = state.withLock { state in
             guard state.running.insert(name).inserted else { return false }
@@ -205,7 +206,7 @@ final class Scheduler: Sendable {
         guard isFree else { return false }
         let event: JSONValue = ["planned": .integer(1000 * run.planned), "missed": .bool(run.isMissed)]
         stage.router.events.publish(Event(run.name, event, kind: .message))
-        make(run, on: stage, waits: run.isMissed || run.planned <= begin ? Self.patience : 0, ended)
+        make(run, on: stage, waits: waits, ended)
         return true
     }
 
