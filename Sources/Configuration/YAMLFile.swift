@@ -297,9 +297,9 @@ extension YAMLFile {
         last_reset_value_template max min mode modes name object_id off_delay on_command_type optimistic options origin \
         pattern payload_available payload_close payload_home payload_lock payload_not_available payload_not_home \
         payload_off payload_on payload_open payload_press payload_reset payload_stop payload_unlock platform qos retain \
-        schema source_type stat_cla stat_off stat_on stat_t stat_tpl state_class state_closed state_closing state_locked state_off state_on \
-        state_open state_opening state_topic state_unlocked state_value_template step suggested_display_precision \
-        unit_of_measurement value_template
+        schema source_type stat_cla stat_off stat_on stat_t stat_tpl state_class state_closed state_closing \
+        state_locked state_off state_on state_open state_opening state_topic state_unlocked state_value_template \
+        step suggested_display_precision unit_of_measurement value_template
         """.split(separator: " ").map(String.init)
 
     /// `{platform: …, …}`: members of a component of Home Assistant's discovery; or false, for none.

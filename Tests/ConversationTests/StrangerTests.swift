@@ -254,12 +254,7 @@ struct StrangerTests {
             """,
             to: "settings.yaml"
         )
-        let daemon = try ChildProcess(
-            Products.path("quickconnectd"),
-            ["--simulate", "--config", folder("settings.yaml"), "--socket", folder("s"), "--media", folder("m")],
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
-        )
-        try await eventually("the daemon listens") { (try? SocketClient(path: folder("s"))) != nil }
+        let daemon = try await daemon(in: folder)
         let report = try await SocketClient(path: folder("s")).value("doctor", []).objectValue
         daemon.send(SIGTERM)
         let findings = (report?["findings"]?.arrayValue ?? []).compactMap(\.objectValue)
@@ -281,6 +276,17 @@ struct StrangerTests {
         )
     }
 
+    /// A daemon with the settings of a folder, on the socket `s` in it.
+    private func daemon(in folder: TestFolder) async throws -> ChildProcess {
+        let process = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--simulate", "--config", folder("settings.yaml"), "--socket", folder("s"), "--media", folder("m")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        try await eventually("the daemon listens") { (try? SocketClient(path: folder("s"))) != nil }
+        return process
+    }
+
     @Test func `what a gateway's list lacks is told with what mends it, before the call and at it`() async throws {
         let (folder, own) = (try TestFolder(), try TestFolder())
         let rings = "rings: {value: {type: integer, default: 0}"
@@ -295,12 +301,7 @@ struct StrangerTests {
             """,
             to: "settings.yaml"
         )
-        let daemon = try ChildProcess(
-            Products.path("quickconnectd"),
-            ["--simulate", "--config", folder("settings.yaml"), "--socket", folder("s"), "--media", folder("m")],
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
-        )
-        try await eventually("the daemon listens") { (try? SocketClient(path: folder("s"))) != nil }
+        let daemon = try await daemon(in: folder)
         let client = try SocketClient(path: folder("s"))
         func refusal(_ command: String) async throws -> String {
             let answer = try await client.value("can", [.string(command), "web:ann", ["groups": ["home"]]])

@@ -2,7 +2,7 @@
 package struct LineLimit: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    private let most: Int
+    private let max: Int
     private let period: Duration
     /// The beginning of the period, which is that of the first line in it.
     private var since: Instant?
@@ -12,7 +12,7 @@ package struct LineLimit: Sendable {
     /// All lines that were dropped.
     package private(set) var dropped = 0
 
-    package init(_ most: Int, in period: Duration) { (self.most, self.period) = (most, period) }
+    package init(_ max: Int, in period: Duration) { (self.max, self.period) = (max, period) }
 
     /// For refused connections: a flood of them says nothing more.
     package static let refusals = LineLimit(1, in: .seconds(10))
@@ -20,7 +20,7 @@ package struct LineLimit: Sendable {
     /// Whether a line of that amount may be written.
     package mutating func takes(_ amount: Int = 1, at now: Instant = .now) -> Bool {
         if isOver(at: now) { (since, taken) = (now, 0) }
-        guard taken + amount <= most else {
+        guard taken + amount <= max else {
             untold += 1
             dropped += 1
             return false

@@ -21,7 +21,7 @@ package struct ExitError: Error {
     package init(_ error: ErrorReply) {
         // The line of a rule is for others; whoever types is mostly the owner.
         let isRoots = error.members["rule"] == "root only" && geteuid() != 0
-        message = "\(error.code): \(error.message)\(isRoots ? "; or say it with sudo" : "")".escapingControls
+        message = "\(error.code): \(error.message)\(isRoots ? "; or run it with sudo" : "")".escapingControls
         status = 1
         code = error.code
         json = error.members

@@ -58,12 +58,13 @@ public struct AllowRule: Sendable, Hashable {
         line(keys, users: (rule?.userNames ?? []) + [name(of: caller)], groups: rule?.groupNames ?? [])
     }
 
-    /// `allow: {users: ["web:ann"], groups: [quickconnect]}`: the rule with which an entry is on the list of the caller's
-    /// gateway, as YAML. Where there was none, those of the device stay.
-    static func line(listing caller: Caller, of gateway: ByteName, by rule: AllowRule?) -> String? {
-        guard let rule else { return line(["allow"], users: [name(of: caller)], groups: [ServiceUsers.group]) }
-        let isNamed = rule.gateways.contains(gateway)
-        return line(["allow"], users: rule.userNames + (isNamed ? [] : [name(of: caller)]), groups: rule.groupNames)
+    /// `allow: {users: ["web:NAME"], groups: [quickconnect]}`: the rule with which an entry is on the list of a gateway, as
+    /// YAML. Where there was none, those of the device stay.
+    static func line(listingFor gateway: String, by rule: AllowRule?) -> String? {
+        let user = "\(gateway):NAME"
+        guard let rule else { return line(["allow"], users: [user], groups: [ServiceUsers.group]) }
+        let isNamed = rule.gateways.contains(ByteName(gateway))
+        return line(["allow"], users: rule.userNames + (isNamed ? [] : [user]), groups: rule.groupNames)
     }
 
     /// The end of a sentence: how to let those of other rules call the command, too.

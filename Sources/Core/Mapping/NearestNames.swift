@@ -4,15 +4,15 @@ internal import JSON
 public enum NearestNames {
     /// At most three of the candidates, nearest first: they differ by added, missing, changed or swapped letters, at
     /// most a third of the name's letters but at least one, ignoring case. It examines every candidate.
-    /// - Parameter most: by no more letters than that, however long the name is.
+    /// - Parameter limit: by no more letters than that, however long the name is.
     public static func find(
         _ name: String,
         among candidates: some Sequence<String>,
-        within most: Int = longest
+        within limit: Int = .max
     ) -> [String] {
         guard name.utf8.count <= longest else { return [] }
         let wanted = Letters(name)
-        let allowed = min(most, max(1, wanted.count / 3))
+        let allowed = min(limit, max(1, wanted.count / 3))
         let near = candidates.compactMap { candidate -> (distance: Int, name: String)? in
             guard candidate.utf8.count <= 4 * longest else { return nil }
             let letters = Letters(candidate)
@@ -25,15 +25,15 @@ public enum NearestNames {
     }
 
     /// Longer names are not compared.
-    public static let longest = 64
+    static let longest = 64
 
     /// `, did you mean 'loc'?`, or an empty text if no name is near.
     public static func question(
         _ name: String,
         among candidates: some Sequence<String>,
-        within most: Int = longest
+        within limit: Int = .max
     ) -> String {
-        question(find(name, among: candidates, within: most))
+        question(find(name, among: candidates, within: limit))
     }
 
     /// `, did you mean 'loc'?`, or an empty text if there is no name.

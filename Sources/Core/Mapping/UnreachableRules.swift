@@ -51,12 +51,7 @@ extension SocketRule {
     /// `denied` if no user of its gateway can call the entry, with the line that would let one.
     package func refusal(of entry: MappingEntry) -> CommandError? {
         guard let gateway else { return nil }
-        let caller = Caller(.gateway(name: gateway.name, user: "NAME"))
-        return refusal(
-            of: entry.command,
-            entry,
-            line: AllowRule.line(listing: caller, of: ByteName(gateway.name), by: entry.rule)
-        )
+        return refusal(of: entry.command, entry, line: AllowRule.line(listingFor: gateway.name, by: entry.rule))
     }
 
     /// `denied` if the command is not on the list, with what mends it: for an entry of the owner's its rule, for others the list.

@@ -37,8 +37,8 @@ final class Scheduler: Sendable {
     private let path: String
     private let logger: Logger
     private let now: @Sendable () -> Int64
-    /// The programs that answer have been there since some time after this.
-    private let begin: Int64
+    /// When the daemon started, which is before the programs that answer.
+    private let started: Int64
     /// Whether the place that the device tells is its own.
     private let keepsPlace: Bool
     private let thread = SideThread<Void>("qc-schedules", wake: {})
@@ -46,7 +46,7 @@ final class Scheduler: Sendable {
     private let timer = Mutex<LoopBound<ClockTimer>?>(nil)
 
     /// How many seconds a call waits for who answers it, where its time was before the daemon's start or in a sleep.
-    private static let patience = 60
+    private static let handlerTimeout = 60
     private static let hour: Int64 = 3600
     private static let day = 24 * hour
     private static let zonePath = "/etc/localtime"
@@ -67,7 +67,7 @@ final class Scheduler: Sendable {
         self.path = path
         self.logger = logger
         self.now = now
-        begin = now()
+        started = now()
         keepsPlace = !isSimulated
         if let problem = LocalZone.problem { logger.warning("\(problem)") }
         var records = ScheduleRecords.read(path, logger)
@@ -140,7 +140,7 @@ final class Scheduler: Sendable {
             )
         }
         let due = ScheduleBook.Due(name: name, planned: now(), isMissed: false, declaration: declaration)
-        guard perform(due, on: stage, waits: 0, ended) else {
+        guard perform(due, on: stage, for: 0, ended) else {
             throw CommandError(.busy, "the schedule '\(name)' still runs")
         }
         logger.info("the schedule '\(name)' is run for \(caller)")
@@ -189,14 +189,14 @@ final class Scheduler: Sendable {
     }
 
     private func perform(_ run: ScheduleBook.Due, on stage: Stage) {
-        let waits = run.isMissed || run.planned <= begin ? Self.patience : 0
-        if !perform(run, on: stage, waits: waits, { _ in }) {
+        let timeout = run.isMissed || run.planned <= started ? Self.handlerTimeout : 0
+        if !perform(run, on: stage, for: timeout, { _ in }) {
             logger.warning("the schedule '\(run.name)' still runs, so its next run is left out")
         }
     }
 
     /// Sends its event and makes its call; false if its last call is still under way.
-    private func perform(_ run: ScheduleBook.Due, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) -> Bool {
+    private func perform(_ run: ScheduleBook.Due, on stage: Stage, for time: Int, _ ended: @escaping RunEnd) -> Bool {
         let name = ByteName(run.name)
         let isFree = state.withLock { state in
             guard state.running.insert(name).inserted else { return false }
@@ -206,16 +206,16 @@ final class Scheduler: Sendable {
         guard isFree else { return false }
         let event: JSONValue = ["planned": .integer(1000 * run.planned), "missed": .bool(run.isMissed)]
         stage.router.events.publish(Event(run.name, event, kind: .message))
-        make(run, on: stage, waits: waits, ended)
+        make(run, on: stage, for: time, ended)
         return true
     }
 
     /// Makes its call.
-    /// - Parameter waits: for how many seconds it waits for a program that answers it: at a start it comes before them.
-    private func make(_ run: ScheduleBook.Due, on stage: Stage, waits: Int, _ ended: @escaping RunEnd) {
+    /// - Parameter time: for how many seconds it waits for the program that answers it.
+    private func make(_ run: ScheduleBook.Due, on stage: Stage, for time: Int, _ ended: @escaping RunEnd) {
         let name = run.name
         guard let call = run.declaration.call else { return end(name, .success(.null), ended) }
-        guard waits > 0, stage.router.lacksHandler(of: call.command.value) else {
+        guard time > 0, stage.router.lacksHandler(of: call.command.value) else {
             let caller = PlannedCall.caller(name)
             return InternalCall.make(call.command.value, call.parameters, as: caller, on: stage.router, stage.loop) {
                 self.end(name, $0, ended)
@@ -232,7 +232,7 @@ final class Scheduler: Sendable {
                     let says = "nobody answered '\(call.command.value)', and \(problem)"
                     return self.end(name, .failure(CommandError(.unavailable, says)), ended)
                 }
-                self.make(run, on: stage, waits: waits - 1, ended)
+                self.make(run, on: stage, for: time - 1, ended)
             }
         }
     }
